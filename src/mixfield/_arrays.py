@@ -1,0 +1,83 @@
+"""Arrays are judged once, at the public door; below it they are trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield.errors import MixfieldError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+def floats(name: str, value: ArrayLike) -> Floats:
+    """A contiguous native float64 array without NaN and -inf (costs may be +inf)."""
+    try:
+        array = np.asarray(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise MixfieldError(f"{name} must be an array of numbers, got {type(value).__name__}: {error}") from None
+    if np.isnan(array).any():
+        where = tuple(int(i) for i in np.argwhere(np.isnan(array))[0])
+        raise MixfieldError(f"{name} must not contain NaN, got one at index {where}")
+    if (array == -np.inf).any():
+        where = tuple(int(i) for i in np.argwhere(array == -np.inf)[0])
+        raise MixfieldError(
+            f"{name} holds costs, which may be +inf (forbidden) but not -inf, got one at index {where}; "
+            "to force a label, forbid the others"
+        )
+    return array
+
+
+def integers(name: str, value: ArrayLike, *, low: int, high: int) -> NDArray[np.int64]:
+    """A contiguous int64 array with every entry in ``low <= x < high``."""
+    array = np.asarray(value)
+    if array.size == 0:
+        return np.zeros(array.shape, np.int64)
+    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise MixfieldError(f"{name} must hold integers, got dtype {array.dtype}")
+    outside = (array < low) | (array >= high)
+    if outside.any():
+        where = tuple(int(i) for i in np.argwhere(outside)[0])
+        raise MixfieldError(f"{name} must lie in {low}..{high - 1}, got {array[where]} at index {where}")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def check_shape(name: str, array: NDArray[Any], expected: Sequence[int], reason: str) -> None:
+    """Complain unless ``array`` has the expected shape."""
+    if array.shape != tuple(expected):
+        raise MixfieldError(f"{name} must have shape {tuple(expected)} {reason}, got {array.shape}")
+
+
+def generator(rng: int | np.random.Generator) -> np.random.Generator:
+    """A random generator from a seed or a generator."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        raise MixfieldError(f"rng must be a seed (an integer >= 0) or a numpy Generator, got {rng!r}")
+    return np.random.default_rng(int(rng))
+
+
+def positive(name: str, value: float) -> float:
+    """A finite number above zero."""
+    if not (isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value) and value > 0):
+        raise MixfieldError(f"{name} must be a finite number above 0, got {value!r}")
+    return float(value)
+
+
+def at_least(name: str, value: int, low: int) -> int:
+    """An integer not below ``low``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+        raise MixfieldError(f"{name} must be an integer >= {low}, got {value!r}")
+    return int(value)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, read-only."""
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,35 @@
+"""Threads for kernels that release the interpreter lock: the same bytes whatever their number."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+
+def available() -> int:
+    """Cores this process may use, or ``MIXFIELD_THREADS``."""
+    told = os.environ.get("MIXFIELD_THREADS", "")
+    if told.isdigit() and int(told) > 0:
+        return int(told)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:  # noqa: ARG001 (a forked child needs its own)
+    return ThreadPoolExecutor(threads, thread_name_prefix="mixfield")
+
+
+def split(work: Callable[[int, int], None], count: int, threads: int) -> None:
+    """Call ``work(first, last)`` on equal shares of ``range(count)``."""
+    shares = min(threads, count)
+    if shares <= 1:
+        work(0, count)
+        return
+    cuts = [count * s // shares for s in range(shares + 1)]
+    pool = _pool(threads, os.getpid())
+    waiting = [pool.submit(work, cuts[s], cuts[s + 1]) for s in range(1, shares)]
+    work(cuts[0], cuts[1])
+    for future in waiting:
+        future.result()

@@ -1,0 +1,95 @@
+"""A leaf of the tree as a criterion sees it: its mode, how it melts, and what a cut would bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.clamping.cell import Cell
+from mixfield.clamping.constraint import Cardinality
+from mixfield.clamping.optima import Optima
+from mixfield.energy.energy import Energy
+from mixfield.meanfield import starts
+from mixfield.meanfield.free_energy import bounds
+from mixfield.meanfield.solver import Solver
+from mixfield.meanfield.tilt import Tilt
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A cut that a criterion suggests.
+
+    Attributes
+    ----------
+    constraint : the "at least" side; the other child gets its opposite.
+    temperature : at which the group was found to melt, if that is how it was found.
+    rival : bound of a free-standing optimum that the cut separates from the leaf's own mode, or -inf.
+    value : expected log-sum of the children's bounds, or NaN if nobody looked.
+    """
+
+    constraint: Cardinality
+    temperature: float = float("nan")
+    rival: float = -np.inf
+    value: float = float("nan")
+
+
+@dataclass(eq=False)
+class Leaf:
+    """A cell with its mode.
+
+    Attributes
+    ----------
+    energy, solver : what is minimised, and how.
+    cell : the states of this leaf.
+    q : (n, L) marginals of its mode.
+    log_z : its bound A_k.
+    temperatures : increasing, from just above 1 to T_max.
+    optima : every optimum seen so far, shared by all leaves.
+    """
+
+    energy: Energy
+    solver: Solver
+    cell: Cell
+    q: Floats
+    log_z: float
+    temperatures: Floats
+    optima: Optima
+    rng: np.random.Generator
+    _heated: Floats | None = field(default=None, repr=False)
+
+    @property
+    def free(self) -> NDArray[np.int64]:
+        """Variables that may still take more than one label."""
+        return np.flatnonzero(self.cell.allowed.sum(1) > 1)
+
+    def heated(self) -> Floats:
+        """(T, n, L) marginals at each of ``temperatures``, each started from the next higher one."""
+        if self._heated is None:
+            tilt = Tilt.shared(self.cell.bias, 1)
+            path = np.empty((len(self.temperatures), *self.q.shape))
+            current = starts.central(self.cell.allowed, self.rng)[None]
+            for t in reversed(range(len(self.temperatures))):
+                heat = float(self.temperatures[t])
+                current = self.solver.ascend(self.energy, current, tilt, temperature=heat, tolerance=1e-4).q
+                path[t] = current[0]
+            self._heated = path
+        return self._heated
+
+    def try_labels(self, variables: NDArray[np.int64], labels: NDArray[np.int64]) -> Floats:
+        """Bounds of the children "x_i = v" and "x_i != v" for each pair, (k, 2), by short runs from the leaf's mode."""
+        yes, no = 2 * np.arange(len(variables)), 2 * np.arange(len(variables)) + 1
+        bias = np.repeat(self.cell.bias[None], 2 * len(variables), 0)
+        q = np.repeat(self.q[None], 2 * len(variables), 0)
+        is_label = np.arange(self.q.shape[1]) == labels[:, None]
+        bias[yes, variables] = np.where(is_label, bias[yes, variables], np.inf)
+        bias[no, variables, labels] = np.inf
+        q[yes, variables] = is_label
+        others = np.where(np.isfinite(bias[no, variables]), q[no, variables] + 1e-12, 0.0)
+        q[no, variables] = others / others.sum(-1, keepdims=True)
+        tilt = Tilt(bias, np.arange(2 * len(variables), dtype=np.int32))
+        run = self.solver.ascend(self.energy, q, tilt, tolerance=1e-2, max_iterations=30)
+        return bounds(self.energy, run.q).reshape(-1, 2)

@@ -1,0 +1,76 @@
+"""Where to cut, by looking at both children first: the default for graphs.
+
+The bound log sum_k exp(A_k) is what a cut should raise, so candidates are tried and the best is made.  But a user asks
+for *interpretations*: as long as a leaf holds another free-standing optimum of some weight, its cuts separate that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.clamping.constraint import Cardinality
+from mixfield.clamping.leaf import Leaf, Proposal
+from mixfield.meanfield.free_energy import entropies
+
+Floats = NDArray[np.float64]
+Int64s = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Lookahead:
+    """Single-variable cuts, which are strict, ranked by the bound of their children.
+
+    Attributes
+    ----------
+    candidates : variables tried per leaf.
+    proposals : how many of them are handed on, best first.
+    lightest : log-weight, relative to the heaviest optimum known, down to which optima are worth a mode of their own.
+    budget : numbers per batch of trials; large fields try fewer candidates.
+    """
+
+    candidates: int = 64
+    proposals: int = 4
+    lightest: float = -9.2  # log(1e-4), the paper's epsilon
+    budget: float = 2e7
+
+    def propose(self, leaf: Leaf) -> Iterator[Proposal]:
+        free, labels = leaf.free, leaf.q.argmax(1)
+        if len(free) == 0:
+            return
+        inside = leaf.optima.promise(leaf.cell)
+        rival, apart = self._rival(leaf, inside, labels)
+        eligible = free[apart[free]] if rival > -np.inf else free
+        known = self._known(leaf, inside, eligible, labels)
+        hope = np.logaddexp(known[:, 0], known[:, 1]) + entropies(leaf.q[eligible])
+        count = int(max(1, min(self.candidates, self.budget // (2 * leaf.q.size))))
+        chosen = np.argsort(-hope, kind="stable")[:count]
+        variables = eligible[chosen]
+        tried = np.maximum(leaf.try_labels(variables, labels[variables]), known[chosen])
+        value = np.logaddexp(tried[:, 0], tried[:, 1])
+        for k in np.argsort(-value, kind="stable")[: self.proposals]:
+            constraint = Cardinality(variables[k : k + 1], labels[variables[k : k + 1]], 1)
+            yield Proposal(constraint, rival=rival, value=float(value[k]))
+
+    def _rival(self, leaf: Leaf, inside: Floats, labels: Int64s) -> tuple[float, NDArray[np.bool_]]:
+        """The heaviest other free-standing optimum in the cell, and the variables on which it differs."""
+        optima = leaf.optima
+        sure = optima.q[:, np.arange(len(labels)), labels]  # how much each optimum agrees with this mode
+        other = optima.standing & ((sure < 0.2).sum(1) >= 1) & (inside > optima.log_z - 1.0)
+        other &= inside > optima.log_z.max() + self.lightest
+        if not other.any():
+            return -np.inf, np.zeros(len(labels), bool)
+        best = int(np.argmax(np.where(other, inside, -np.inf)))
+        return float(inside[best]), sure[best] < 0.2
+
+    def _known(self, leaf: Leaf, inside: Floats, variables: Int64s, labels: Int64s) -> Floats:
+        """The best bounds known on both sides of each cut, (k, 2), from the optima already seen."""
+        here = inside > leaf.optima.log_z - 1.0
+        sure = leaf.optima.q[here][:, variables, labels[variables]]
+        sides = np.stack([sure, 1.0 - sure], axis=-1)
+        if not here.any():
+            return np.full((len(variables), 2), -np.inf)
+        return np.asarray((inside[here, None, None] + np.log(np.maximum(sides, 1e-300))).max(0))

@@ -1,0 +1,54 @@
+"""Every optimum seen so far: starting points for leaves, and rivals that a cut should separate."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.clamping.cell import Cell
+
+Floats = NDArray[np.float64]
+
+
+class Optima:
+    """A pool of mean fields with their bounds; of those with the same labeling the best is kept.
+
+    ``standing`` marks optima of the unclamped field: they stay where they are with no clamp to hold them.
+    """
+
+    def __init__(self, n: int, n_labels: int, capacity: int) -> None:
+        self.q: Floats = np.empty((0, n, n_labels))
+        self.log_z: Floats = np.empty(0)
+        self.standing: NDArray[np.bool_] = np.empty(0, bool)
+        self._capacity = capacity
+        self._place: dict[bytes, int] = {}
+
+    def add(self, q: Floats, log_z: Floats, *, standing: bool) -> None:
+        """Remember modes (K, n, L)."""
+        fresh: list[int] = []
+        for k, key in enumerate(label.tobytes() for label in q.argmax(-1).astype(np.int32)):
+            at = self._place.setdefault(key, len(self.log_z) + len(fresh))
+            if at == len(self.log_z) + len(fresh):
+                fresh.append(k)
+            elif at < len(self.log_z):
+                self.standing[at] |= standing
+                if log_z[k] > self.log_z[at]:
+                    self.q[at], self.log_z[at] = q[k], log_z[k]
+        self.q = np.concatenate([self.q, q[fresh]])
+        self.log_z = np.concatenate([self.log_z, log_z[fresh]])
+        self.standing = np.concatenate([self.standing, np.full(len(fresh), standing)])
+        if len(self.log_z) > 2 * self._capacity:
+            self._forget()
+
+    def _forget(self) -> None:
+        best = np.sort(np.argsort(-self.log_z, kind="stable")[: self._capacity])
+        self.q, self.log_z, self.standing = self.q[best], self.log_z[best], self.standing[best]
+        self._place = {label.tobytes(): at for at, label in enumerate(self.q.argmax(-1).astype(np.int32))}
+
+    def promise(self, cell: Cell) -> Floats:
+        """What each optimum would be worth as a start in ``cell``: its bound plus its log-mass there."""
+        return self.log_z + np.maximum(cell.log_mass(self.q), -30.0)
+
+    def best_for(self, cell: Cell, count: int) -> Floats:
+        """The most promising starts for ``cell``, (<= count, n, L)."""
+        return self.q[np.argsort(-self.promise(cell), kind="stable")[:count]]

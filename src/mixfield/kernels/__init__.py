@@ -1,0 +1,24 @@
+"""Compiled loops: arrays in, arrays out.
+
+Each submodule holds plain Numba functions and imports nothing of mixfield.  They are loaded at the first use
+(``kernels.tables.add`` imports Numba, ``from mixfield import kernels`` does not).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mixfield.kernels import binary as binary
+    from mixfield.kernels import coloring as coloring
+    from mixfield.kernels import counts as counts
+    from mixfield.kernels import sweeps as sweeps
+    from mixfield.kernels import tables as tables
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return import_module(f"{__name__}.{name}")

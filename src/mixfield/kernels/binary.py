@@ -1,0 +1,119 @@
+"""Mean field of binary pairwise graphs in logit form: one number per variable, one weight per edge.
+
+The cost of a state x in {0,1}^n is ``sum_i bias_i x_i + sum_(ij) weight_ij x_i x_j`` plus a constant, so the
+local field is ``bias_i + sum_j weight_ij p_j`` with ``p_j = q_j(1)``.  A label is forbidden by an infinite bias.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+class BinaryGraph(NamedTuple):
+    """``order`` lists the variables colour by colour; row ``s`` of ``start`` belongs to variable ``order[s]``."""
+
+    order: Ints
+    start: Ints
+    neighbour: Ints
+    weight: Floats
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update(graph: BinaryGraph, bias: Floats, inverse_temperature: float, first: int, last: int, p: Floats) -> float:
+    """Set each of ``order[first:last]`` to its optimum given the others; return the largest change."""
+    order, start, neighbour, weight = graph.order, graph.start, graph.neighbour, graph.weight
+    change = 0.0
+    for s in range(first, last):
+        i = order[s]
+        field = bias[i]
+        for h in range(start[s], start[s + 1]):
+            field += weight[h] * p[neighbour[h]]
+        new = 1.0 / (1.0 + math.exp(field * inverse_temperature))
+        change = max(change, abs(new - p[i]))
+        p[i] = new
+    return change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ascend(
+    graph: BinaryGraph,
+    biases: Floats,
+    bias_of: Ints,
+    inverse_temperature: Floats,
+    tolerance: float,
+    max_sweeps: int,
+    first: int,
+    last: int,
+    p: Floats,
+    sweeps: Ints,
+    changes: Floats,
+) -> None:
+    """Sweep modes ``first:last`` of ``p`` (K, n) in place until no marginal moves by more than ``tolerance``."""
+    n = p.shape[1]
+    for k in range(first, last):
+        sweeps[k] = 0
+        changes[k] = np.inf
+        while sweeps[k] < max_sweeps and changes[k] > tolerance:
+            changes[k] = update(graph, biases[bias_of[k]], inverse_temperature[k], 0, n, p[k])
+            sweeps[k] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw(
+    graph: BinaryGraph,
+    biases: Floats,
+    bias_of: Ints,
+    inverse_temperatures: Floats,
+    seeds: NDArray[np.uint64],
+    first: int,
+    last: int,
+    p: Floats,
+) -> None:
+    """Gibbs-sample modes ``first:last``, one sweep per temperature: an ascent whose every update is drawn."""
+    order, start, neighbour, weight = graph.order, graph.start, graph.neighbour, graph.weight
+    n = p.shape[1]
+    for k in range(first, last):
+        state = seeds[k]
+        bias = biases[bias_of[k]]
+        values = p[k]
+        for t in range(inverse_temperatures.shape[0]):
+            for s in range(n):
+                i = order[s]
+                field = bias[i]
+                for h in range(start[s], start[s + 1]):
+                    field += weight[h] * values[neighbour[h]]
+                # splitmix64, then the 53 high bits
+                state += np.uint64(0x9E3779B97F4A7C15)
+                z = state
+                z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+                z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+                z = z ^ (z >> np.uint64(31))
+                uniform = (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+                values[i] = 1.0 if uniform * (1.0 + math.exp(field * inverse_temperatures[t])) < 1.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def bounds(graph: BinaryGraph, bias: Floats, p: Floats, out: Floats) -> None:
+    """Entropy minus expected cost (without the constant) of each mode of ``p`` (K, n)."""
+    order, start, neighbour, weight = graph.order, graph.start, graph.neighbour, graph.weight
+    for k in range(p.shape[0]):
+        total = 0.0
+        for s in range(p.shape[1]):
+            i = order[s]
+            x = p[k, i]
+            if x > 0.0:
+                field = 0.0
+                for h in range(start[s], start[s + 1]):
+                    field += weight[h] * p[k, neighbour[h]]
+                total -= x * (bias[i] + 0.5 * field + math.log(x))
+            if x < 1.0:
+                total -= (1.0 - x) * math.log1p(-x)
+        out[k] = total

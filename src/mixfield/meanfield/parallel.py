@@ -1,0 +1,71 @@
+"""Damped parallel updates with an adaptive step, for energies of which only the field is known.
+
+Natural-gradient ascent of Baqué et al. (2016): the logits move a step towards the field,
+``theta <- (1 - eta) theta - eta field / T``.  A step that lets the free energy rise is taken back and halved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from mixfield.energy.energy import Energy, expectations, fields
+from mixfield.meanfield.ascent import Ascent
+from mixfield.meanfield.free_energy import entropies
+from mixfield.meanfield.tilt import Tilt
+
+Floats = NDArray[np.float64]
+
+FLOOR = 1e-30  # probability from which a label can still come back
+CEILING = 1e8  # costs above it are as good as forbidden
+
+
+def ascend(
+    energy: Energy,
+    q: Floats,
+    tilt: Tilt,
+    *,
+    temperature: Floats,
+    tolerance: float,
+    max_iterations: int,
+    slack: float = 1e-9,
+) -> Ascent:
+    """Update a batch of modes (K, n, L) to convergence; the free energy never rises by more than ``slack``."""
+    n_modes = len(q)
+    iterations, change = np.zeros(n_modes, np.int32), np.full(n_modes, np.inf)
+    step, active = np.ones(n_modes), np.ones(n_modes, bool)
+    heat = temperature[:, None, None]
+    field = _field(energy, q, tilt)
+    logits = np.where(np.isinf(field), -np.inf, np.log(np.maximum(q, FLOOR)))
+    q = softmax(logits, axis=-1)
+    field, free = _field(energy, q, tilt), _free_energy(energy, q, tilt, temperature)
+    while active.any():
+        target = -field / heat
+        eta = np.where(active, step, 0.0)[:, None, None]
+        with np.errstate(invalid="ignore"):
+            moved = np.where(np.isinf(field), -np.inf, (1.0 - eta) * logits + eta * target)
+        new = softmax(moved, axis=-1)
+        new_free = _free_energy(energy, new, tilt, temperature)
+        better = new_free <= free + slack * np.maximum(1.0, np.abs(free))
+        accepted = active & better
+        distance = np.abs(new - q).max(axis=(1, 2), initial=0.0)
+        change = np.where(accepted, distance / np.maximum(step, 1e-12), change)
+        iterations += active
+        logits[accepted], q[accepted], free[accepted] = moved[accepted], new[accepted], new_free[accepted]
+        step = np.where(accepted, np.minimum(1.0, 1.2 * step), np.where(active, 0.5 * step, step))
+        stuck = step < 1e-6
+        active &= (change > tolerance) & (iterations < max_iterations) & ~stuck
+        if accepted.any():
+            field = _field(energy, q, tilt)
+    return Ascent(q, iterations, change, change <= tolerance)
+
+
+def _field(energy: Energy, q: Floats, tilt: Tilt) -> Floats:
+    field = np.minimum(fields(energy, q), CEILING)
+    tilt.add_to(field, q)
+    return field
+
+
+def _free_energy(energy: Energy, q: Floats, tilt: Tilt, temperature: Floats) -> Floats:
+    return expectations(energy, q) + tilt.expected(q) - temperature * entropies(q).sum(1)

@@ -1,0 +1,207 @@
+"""Mean field: one door to the updates, whatever the energy."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield import _arrays, _threads
+from mixfield.energy.energy import Energy, allowed_labels, check
+from mixfield.energy.factor_graph import FactorGraph
+from mixfield.errors import InfeasibleWarning, MixfieldError, NotConvergedWarning
+from mixfield.meanfield import coordinate, parallel, starts
+from mixfield.meanfield.ascent import Ascent
+from mixfield.meanfield.free_energy import bounds
+from mixfield.meanfield.mode import Mode
+from mixfield.meanfield.tilt import Tilt
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """How mean fields are computed.
+
+    Attributes
+    ----------
+    tolerance : a run has converged when no marginal moves by more than this.
+    max_iterations : sweeps or updates of one run.
+    threads : threads for compiled loops; they do not change the result.
+    """
+
+    tolerance: float = 1e-6
+    max_iterations: int = 2000
+    threads: int = field(default_factory=_threads.available)
+
+    def __post_init__(self) -> None:
+        _arrays.positive("tolerance", self.tolerance)
+        _arrays.at_least("max_iterations", self.max_iterations, 1)
+        _arrays.at_least("threads", self.threads, 1)
+
+    def ascend(
+        self,
+        energy: Energy,
+        q: Floats,
+        tilt: Tilt,
+        *,
+        temperature: float | Floats = 1.0,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+    ) -> Ascent:
+        """Bring a batch of modes (K, n, L) to their nearest optimum."""
+        heat = np.broadcast_to(np.asarray(temperature, np.float64), len(q))
+        tolerance = self.tolerance if tolerance is None else tolerance
+        max_iterations = self.max_iterations if max_iterations is None else max_iterations
+        if not isinstance(energy, FactorGraph):
+            return parallel.ascend(
+                energy, q, tilt, temperature=heat, tolerance=tolerance, max_iterations=max_iterations
+            )
+        ascent = coordinate.ascend(
+            energy,
+            q,
+            tilt,
+            penalty=hard_penalty(energy),
+            temperature=heat,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            threads=self.threads,
+        )
+        return _trimmed(ascent) if energy.has_hard_factors else ascent
+
+    def explore(self, energy: Energy, count: int, bias: Floats, heat: Floats, rng: np.random.Generator) -> Floats:
+        """Starting points (count, n, L) of good modes, by cooling from many random states.
+
+        On a factor graph each is a labeling cooled by Gibbs sampling; other energies are cooled by mean field from a
+        random point.  ``heat`` lists the temperatures, ``bias`` (n, L) forbids what the cell forbids.
+        """
+        allowed = np.isfinite(bias)
+        tilt = Tilt.shared(bias, count)
+        if isinstance(energy, FactorGraph):
+            labels = starts.one_hot(starts.labels(np.repeat(allowed[None], count, 0), rng), energy.n_labels)
+            seeds = rng.integers(0, 2**63, count, dtype=np.uint64)
+            return coordinate.draw(
+                energy,
+                labels,
+                tilt,
+                penalty=soft_penalty(energy),
+                temperatures=heat,
+                seeds=seeds,
+                threads=self.threads,
+            )
+        q = starts.random(np.repeat(allowed[None], count, 0), rng)
+        for temperature in heat:
+            q = self.ascend(energy, q, tilt, temperature=float(temperature), tolerance=1e-2, max_iterations=3).q
+        return q
+
+
+def hard_penalty(graph: FactorGraph) -> float:
+    """A price of forbidden states that no finite cost can outweigh."""
+    return 1e4 * max(1.0, graph.cost_scale) if graph.has_hard_factors else 0.0
+
+
+def soft_penalty(graph: FactorGraph) -> float:
+    """A price at which a sampler can still cross forbidden states."""
+    return 10.0 + 2.0 * graph.cost_scale if graph.has_hard_factors else 0.0
+
+
+def _trimmed(ascent: Ascent) -> Ascent:
+    """Without the traces of probability that forbidden states leave."""
+    q = np.where(ascent.q < 1e-9, 0.0, ascent.q)
+    return Ascent(q / q.sum(-1, keepdims=True), ascent.iterations, ascent.change, ascent.converged)
+
+
+def mean_field(
+    energy: Energy,
+    *,
+    temperature: float = 1.0,
+    restarts: int = 1,
+    rng: int | np.random.Generator = 0,
+    start: ArrayLike | None = None,
+    anneal_from: float | None = None,
+    solver: Solver | None = None,
+) -> Mode:
+    """The best product distribution found from one or several starts.
+
+    Parameters
+    ----------
+    energy : any energy, see `mixfield.energy.Energy`.
+    temperature : T of ``P^T ~ exp(-E / T)``.
+    restarts : number of starts; the first is nearly uniform, the others are random.
+    rng : seed or generator.
+    start : (*shape, L) marginals to start from instead (a warm start).
+    anneal_from : come down from this temperature in small steps, each started from the one before.
+    solver : tolerance, iteration limit and threads.
+
+    Returns
+    -------
+    Mode
+        With the highest bound.  ``converged`` is also a `NotConvergedWarning` when it is False.
+
+    Examples
+    --------
+    >>> import mixfield as mf
+    >>> mode = mf.mean_field(mf.FactorGraph.ising([0.1, 0.0], [(0, 1)], 2.0))
+    >>> mode.labeling()
+    array([1, 1])
+    """
+    check(energy)
+    solver = solver or Solver()
+    heat = _arrays.positive("temperature", temperature)
+    _arrays.at_least("restarts", restarts, 1)
+    generator = _arrays.generator(rng)
+    allowed = allowed_labels(energy)
+    tilt = Tilt.shared(np.where(allowed, 0.0, np.inf), restarts)
+    q = np.stack([_start(energy, allowed, start, k, generator) for k in range(restarts)])
+    if anneal_from is not None:
+        for step in np.geomspace(_arrays.positive("anneal_from", anneal_from), heat, 20)[:-1]:
+            q = solver.ascend(energy, q, tilt, temperature=float(step), tolerance=1e-3).q
+    ascent = solver.ascend(energy, q, tilt, temperature=heat)
+    best = int(np.argmax(bounds(energy, ascent.q, heat)))
+    mode = Mode(
+        marginals=_arrays.frozen(ascent.q[best].reshape(*energy.shape, energy.n_labels)),
+        log_z=float(bounds(energy, ascent.q[best : best + 1])[0]),
+        converged=bool(ascent.converged[best]),
+        iterations=int(ascent.iterations[best]),
+        temperature=heat,
+    )
+    warn_if_doubtful([mode])
+    return mode
+
+
+def _start(
+    energy: Energy, allowed: NDArray[np.bool_], start: ArrayLike | None, k: int, rng: np.random.Generator
+) -> Floats:
+    """Where run ``k`` begins: at the point given, else near the uniform point, and at random points after that."""
+    if k > 0:
+        return starts.random(allowed, rng)
+    if start is None:
+        return starts.central(allowed, rng)
+    q = _arrays.floats("start", start)
+    _arrays.check_shape("start", q, (*energy.shape, energy.n_labels), "= (*shape, L) of the energy")
+    q = np.where(allowed, q.reshape(allowed.shape), 0.0)
+    if (q < 0).any() or not np.isfinite(q).all() or (q.sum(-1) <= 0).any():
+        raise MixfieldError("start must hold probabilities, some of them positive on allowed labels of each variable")
+    return np.asarray(q / q.sum(-1, keepdims=True))
+
+
+def warn_if_doubtful(modes: Sequence[Mode]) -> None:
+    """Say what the fields of the result say: not converged, or nothing feasible found."""
+    late = sum(not mode.converged for mode in modes)
+    if late:
+        warnings.warn(
+            f"{late} of {len(modes)} mean fields stopped at their iteration limit; raise max_iterations "
+            "or tolerance of mf.Solver",
+            NotConvergedWarning,
+            stacklevel=3,
+        )
+    lost = sum(mode.log_z == -np.inf for mode in modes)
+    if lost:
+        warnings.warn(
+            f"{lost} of {len(modes)} mean fields put mass on forbidden states (log_z = -inf); try more restarts",
+            InfeasibleWarning,
+            stacklevel=3,
+        )

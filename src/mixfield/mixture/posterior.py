@@ -1,0 +1,117 @@
+"""The mixture Q = sum_k m_k Q_k (eq. 3 of the paper): weights, marginals, samples, densities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp, softmax
+
+from mixfield import _arrays
+from mixfield.clamping.constraint import Cardinality
+from mixfield.meanfield.mode import Mode
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A node of the tree of cuts.
+
+    Attributes
+    ----------
+    parent : index of the parent in ``posterior.tree``, or -1 for the root.
+    constraint : what separates this node from its sibling (None for the root).
+    temperature : at which the group was found to melt (NaN if it was found otherwise).
+    log_z : bound A of the node's own mean field.
+    mode : index of its mode if it is a leaf, else -1.
+    """
+
+    parent: int
+    constraint: Cardinality | None
+    temperature: float
+    log_z: float
+    mode: int
+
+
+@dataclass(frozen=True, eq=False)
+class MixturePosterior:
+    """Several complete interpretations of the same evidence, each with its probability.
+
+    Attributes
+    ----------
+    modes : the mean fields, heaviest first.
+    tree : the cuts that separate them.
+    t_max : temperature above which the field has one mode.
+    notes : what a reader of the result should know, the texts of the warnings that came with it.
+    """
+
+    modes: tuple[Mode, ...]
+    tree: tuple[Node, ...] = ()
+    t_max: float = float("nan")
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def _bounds(self) -> Floats:
+        return np.array([mode.log_z for mode in self.modes])
+
+    @property
+    def weights(self) -> Floats:
+        """(K,) m_k = exp(A_k) / sum exp(A_k) (eq. 11)."""
+        if np.isneginf(self._bounds).all():
+            return np.full(len(self.modes), 1.0 / len(self.modes))
+        return np.asarray(softmax(self._bounds))
+
+    @property
+    def log_z(self) -> float:
+        """log Z~ = log sum_k exp(A_k), with strict cuts a lower bound of log Z."""
+        return float(logsumexp(self._bounds))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the field of variables."""
+        return self.modes[0].marginals.shape[:-1]
+
+    def marginals(self) -> Floats:
+        """(*shape, L) marginals of the mixture."""
+        return np.asarray(np.tensordot(self.weights, np.stack([mode.marginals for mode in self.modes]), 1))
+
+    def labelings(self) -> NDArray[np.int64]:
+        """(K, *shape) most probable labels of each mode."""
+        return np.stack([mode.labeling() for mode in self.modes])
+
+    def sample(self, n: int, rng: int | np.random.Generator = 0) -> NDArray[np.int64]:
+        """(n, *shape) independent draws from the mixture."""
+        _arrays.at_least("n", n, 0)
+        generator = _arrays.generator(rng)
+        draws = np.empty((n, *self.shape), np.int64)
+        chosen = generator.choice(len(self.modes), n, p=self.weights)
+        for k in np.unique(chosen):
+            rows = np.flatnonzero(chosen == k)
+            cumulative = np.cumsum(self.modes[k].marginals, axis=-1)
+            uniform = generator.random((len(rows), *self.shape)) * cumulative[..., -1]
+            draws[rows] = (uniform[..., None] >= cumulative).sum(-1)
+        return draws
+
+    def log_prob(self, x: ArrayLike) -> Floats:
+        """log Q(x) of one labeling (*shape) or many (..., *shape)."""
+        n_labels = self.modes[0].marginals.shape[-1]
+        labels = _arrays.integers("x", x, low=0, high=n_labels)
+        lead = labels.shape[: labels.ndim - len(self.shape)]
+        _arrays.check_shape("x", labels, (*lead, *self.shape), "ending in the shape of the field")
+        flat = labels.reshape(*lead, -1)
+        with np.errstate(divide="ignore"):
+            logs = [np.log(mode.marginals.reshape(-1, n_labels)) for mode in self.modes]
+            weights = np.log(self.weights)
+        variables = np.arange(flat.shape[-1])
+        terms = [w + log[variables, flat].sum(-1) for w, log in zip(weights, logs, strict=True)]
+        return np.asarray(logsumexp(np.stack(terms), axis=0))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the posterior to a compressed ``.npz`` file (no pickles; `mixfield.load` reads it back)."""
+        from mixfield.mixture import archive
+
+        archive.save(path, self)

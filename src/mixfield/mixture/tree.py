@@ -1,0 +1,311 @@
+"""The tree of cuts: find the modes of a field by splitting its states again and again (section 4 of the paper)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _arrays
+from mixfield.clamping.cell import Cell
+from mixfield.clamping.leaf import Leaf, Proposal
+from mixfield.clamping.lookahead import Lookahead
+from mixfield.clamping.multiplier import Clamp, Settled, settle
+from mixfield.clamping.optima import Optima
+from mixfield.clamping.selection import Criterion
+from mixfield.clamping.temperature import critical_temperature, ladder
+from mixfield.energy.energy import Energy, allowed_labels, check
+from mixfield.errors import FewerModesWarning, InfeasibleError
+from mixfield.meanfield import starts
+from mixfield.meanfield.mode import Mode
+from mixfield.meanfield.solver import Solver, warn_if_doubtful
+from mixfield.mixture.posterior import MixturePosterior, Node
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How hard the optimum of each cell is searched for.
+
+    Attributes
+    ----------
+    root, leaf : random states that are cooled to find optima of the whole field, and of each cell.
+    sweeps : steps of a cooling from T_max to 1.
+    budget : updates of single variables that the coolings of one cell may cost; large fields are cooled faster.
+    remembered : starts taken from the optima seen before, per cell.
+    temperatures : steps between 1 and T_max at which criteria look for phase transitions.
+    """
+
+    root: int = 32
+    leaf: int = 2
+    sweeps: int = 150
+    budget: float = 1e8
+    remembered: int = 6
+    temperatures: int = 12
+
+    def cooling(self, count: int, n: int, t_max: float) -> tuple[int, Floats]:
+        """How many states to cool, and through which temperatures, within the budget."""
+        affordable = max(20.0, self.budget / max(n, 1))
+        count = int(min(count, max(1.0, affordable // 20)))
+        return count, np.geomspace(max(t_max, 1.0), 1.0, int(min(self.sweeps, affordable // max(count, 1))))
+
+
+@dataclass(eq=False)
+class _Grown:
+    """A node of the growing tree."""
+
+    leaf: Leaf
+    parent: int
+    proposal: Proposal | None
+    settled: Settled
+    children: tuple[int, ...] = ()
+    exhausted: bool = False
+    found: list[Proposal] | None = field(default=None)
+
+
+Order = Callable[[Sequence[Leaf], Sequence[Proposal]], int]
+
+
+def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:  # noqa: ARG001
+    """The paper's order: the oldest leaf next."""
+    return 0
+
+
+def best_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:
+    """The leaf with the heaviest rival optimum next; where none is left, the one whose cut raises the bound most."""
+    rivals = np.array([proposal.rival for proposal in proposals])
+    if rivals.max() > -np.inf:
+        return int(rivals.argmax())
+    bound = np.array([leaf.log_z for leaf in leaves])
+    value = np.array([proposal.value for proposal in proposals])
+    # log(exp(value) - exp(bound)); where nobody looked ahead, the heaviest leaf
+    gain = np.where(np.isnan(value), 0.0, np.log(np.maximum(np.expm1(np.maximum(value - bound, 1e-12)), 1e-300)))
+    return int((bound + gain).argmax())
+
+
+def infer(
+    energy: Energy,
+    n_modes: int = 4,
+    *,
+    rng: int | np.random.Generator = 0,
+    criterion: Criterion | None = None,
+    order: Order = best_first,
+    clamp: Clamp | None = None,
+    search: Search | None = None,
+    solver: Solver | None = None,
+    t_max: float | None = None,
+) -> MixturePosterior:
+    """A weighted mixture of mean fields: several interpretations of a field, each with its probability.
+
+    Parameters
+    ----------
+    energy : a `FactorGraph`, or anything with ``shape``, ``n_labels``, ``local_field``, ``expected`` and ``of``.
+    n_modes : how many modes to look for; fewer come back where the field has no more, with a `FewerModesWarning`.
+    rng : seed or generator; the same seed and input give the same bytes, whatever the number of threads.
+    criterion : where to cut: `Lookahead` (default), `PhaseTransition` (the paper's) or your own.
+    order : which leaf to cut next: `best_first` (default) or `breadth_first` (the paper's).
+    clamp : how modes are held in their cells.
+    search : how hard the optimum of each cell is searched for.
+    solver : tolerance, iteration limit and threads of each mean field.
+    t_max : temperature above which the field has one mode; computed if not given.
+
+    Returns
+    -------
+    MixturePosterior
+        Modes sorted by weight.
+
+    Notes
+    -----
+    With strict cuts (single variables, "all of", "none of") ``log_z`` is a lower bound of log Z, and
+    ``KL(Q || P) = log Z - log_z``.  With soft cuts both hold up to O(epsilon log epsilon) (lemma A.1 of the paper).
+
+    Examples
+    --------
+    >>> import mixfield as mf
+    >>> graph = mf.FactorGraph.ising([0.1, 0.0, 0.0], [(0, 1), (1, 2)], 2.0)
+    >>> posterior = mf.infer(graph, n_modes=2)
+    >>> posterior.labelings().tolist()
+    [[1, 1, 1], [0, 0, 0]]
+    >>> posterior.weights.round(2).tolist()
+    [0.55, 0.45]
+    """
+    check(energy)
+    _arrays.at_least("n_modes", n_modes, 1)
+    allowed = allowed_labels(energy)
+    heat = critical_temperature(energy, allowed) if t_max is None else _arrays.positive("t_max", t_max)
+    growth = _Growth(
+        energy=energy,
+        allowed=allowed,
+        rng=_arrays.generator(rng),
+        criterion=criterion or Lookahead(),
+        order=order,
+        clamp=clamp or Clamp(),
+        search=search or Search(),
+        solver=solver or Solver(),
+        t_max=heat,
+    )
+    growth.plant()
+    notes: list[str] = []
+    if n_modes > 1 and heat <= 1.0:
+        notes.append(f"the field has a single mode (T_max = {heat:.3g} <= 1): 1 mode instead of {n_modes}")
+    else:
+        while len(growth.leaves) < n_modes and growth.split():
+            pass
+        if len(growth.leaves) < n_modes:
+            notes.append(f"no further cut keeps both sides in their cells: {len(growth.leaves)} modes instead of {n_modes}")
+        growth.polish()
+    posterior = growth.posterior(tuple(notes))
+    for note in notes:
+        warnings.warn(note, FewerModesWarning, stacklevel=2)
+    warn_if_doubtful(posterior.modes)
+    return posterior
+
+
+@dataclass(eq=False)
+class _Growth:
+    """The tree while it grows."""
+
+    energy: Energy
+    allowed: NDArray[np.bool_]
+    rng: np.random.Generator
+    criterion: Criterion
+    order: Order
+    clamp: Clamp
+    search: Search
+    solver: Solver
+    t_max: float
+    nodes: list[_Grown] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        n, n_labels = self.allowed.shape
+        self.rough = replace(self.solver, tolerance=max(self.solver.tolerance, 1e-3))
+        self.temperatures = ladder(max(self.t_max, 1.0), self.search.temperatures)
+        self.optima = Optima(n, n_labels, capacity=int(max(8, min(256, 2e7 // max(n * n_labels, 1)))))
+
+    @property
+    def leaves(self) -> list[int]:
+        """Leaves, oldest first."""
+        return [k for k, node in enumerate(self.nodes) if not node.children]
+
+    def plant(self) -> None:
+        """The root: the best optimum of the whole field that many coolings find."""
+        cell = Cell(self.allowed)
+        count, heat = self.search.cooling(self.search.root, len(self.allowed), self.t_max)
+        cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
+        origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
+        best = self._best(cell, origin)
+        if best is None:  # nothing feasible was found: the result says so with log_z = -inf
+            best = settle(self.energy, cell, origin[:1], solver=self.solver, clamp=self.clamp)
+        self._add(cell, best, parent=-1, proposal=None)
+
+    def split(self) -> bool:
+        """Cut one leaf in two; False when no leaf can be cut."""
+        while True:
+            ready = [k for k in self.leaves if self._next(k) is not None]
+            if not ready:
+                return False
+            proposals = [self._next(k) for k in ready]
+            chosen = ready[self.order([self.nodes[k].leaf for k in ready], [p for p in proposals if p is not None])]
+            proposal = self.nodes[chosen].found.pop(0)  # type: ignore[union-attr]
+            if self._cut(chosen, proposal):
+                return True
+
+    def polish(self) -> None:
+        """Give every leaf the optima that were found after it."""
+        for k in self.leaves:
+            node = self.nodes[k]
+            better = self._best(node.leaf.cell, self.optima.best_for(node.leaf.cell, 16))
+            if better is not None and better.log_z[0] > node.leaf.log_z:
+                node.settled, node.leaf.q, node.leaf.log_z = better, better.q[0], float(better.log_z[0])
+
+    def _next(self, k: int) -> Proposal | None:
+        """The best cut of leaf ``k`` that has not been refused."""
+        node = self.nodes[k]
+        if node.found is None:
+            node.found = list(self.criterion.propose(node.leaf))
+        return node.found[0] if node.found else None
+
+    def _cut(self, k: int, proposal: Proposal) -> bool:
+        """Make a cut if both children live in their cells."""
+        parent = self.nodes[k].leaf
+        sides = []
+        for constraint in (proposal.constraint, proposal.constraint.opposite()):
+            try:
+                cell = parent.cell.cut(constraint)
+            except InfeasibleError:
+                return False
+            settled = self._settle(cell, parent.q)
+            if settled is None:
+                return False
+            sides.append((cell, settled))
+        first = len(self.nodes)
+        for cell, settled in sides:
+            self._add(cell, settled, parent=k, proposal=proposal)
+        self.nodes[k].children = (first, first + 1)
+        return True
+
+    def _settle(self, cell: Cell, parent: Floats) -> Settled | None:
+        """The best mode of a cell, from its parent, from the optima seen before and from fresh coolings."""
+        count, heat = self.search.cooling(self.search.leaf, len(self.allowed), self.t_max)
+        cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
+        best = self._best(cell, np.concatenate([parent[None], self.optima.best_for(cell, self.search.remembered), cooled]))
+        if best is not None:
+            free = settle(self.energy, Cell(self.allowed), best.q, solver=self.rough, clamp=self.clamp)
+            self.optima.add(free.q, free.log_z, standing=True)
+        return best
+
+    def _best(self, cell: Cell, origin: Floats) -> Settled | None:
+        """The best of the modes reached from ``origin`` (K, n, L) that keep their mass in the cell."""
+        rough = settle(self.energy, cell, origin, solver=self.rough, clamp=self.clamp)
+        self.optima.add(rough.q, rough.log_z, standing=not cell.constraints)
+        enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
+        for k in np.argsort(-rough.log_z, kind="stable"):
+            fine = settle(self.energy, cell, rough.q[k : k + 1], solver=self.solver, clamp=self.clamp)
+            if len(fine.log_z) and fine.log_z[0] > -np.inf and cell.mass(fine.q[0]) >= enough:
+                return fine
+        return None
+
+    def _add(self, cell: Cell, mode: Settled, *, parent: int, proposal: Proposal | None) -> None:
+        leaf = Leaf(
+            energy=self.energy,
+            solver=self.solver,
+            cell=cell,
+            q=mode.q[0],
+            log_z=float(mode.log_z[0]),
+            temperatures=self.temperatures,
+            optima=self.optima,
+            rng=self.rng,
+        )
+        self.nodes.append(_Grown(leaf, parent, proposal, mode))
+
+    def posterior(self, notes: tuple[str, ...]) -> MixturePosterior:
+        """The finished mixture, heaviest mode first."""
+        ranked = sorted(self.leaves, key=lambda k: -self.nodes[k].leaf.log_z)
+        place = {k: rank for rank, k in enumerate(ranked)}
+        modes = tuple(self._mode(self.nodes[k]) for k in ranked)
+        tree = tuple(
+            Node(
+                parent=node.parent,
+                constraint=node.leaf.cell.constraints[-1] if node.parent >= 0 else None,
+                temperature=node.proposal.temperature if node.proposal else float("nan"),
+                log_z=node.leaf.log_z,
+                mode=place.get(k, -1),
+            )
+            for k, node in enumerate(self.nodes)
+        )
+        return MixturePosterior(modes, tree, self.t_max, notes)
+
+    def _mode(self, node: _Grown) -> Mode:
+        q = node.settled.q[0]
+        return Mode(
+            marginals=_arrays.frozen(q.reshape(*self.energy.shape, self.energy.n_labels).copy()),
+            log_z=node.leaf.log_z,
+            constraints=node.leaf.cell.constraints,
+            mass_inside=node.leaf.cell.mass(q),
+            converged=bool(node.settled.converged[0]),
+            iterations=int(node.settled.iterations[0]),
+        )
