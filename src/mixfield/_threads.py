@@ -21,10 +21,13 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:  # noqa: ARG001 (a 
     return ThreadPoolExecutor(threads, thread_name_prefix="mixfield")
 
 
-def split(work: Callable[[int, int], None], count: int, threads: int) -> None:
-    """Call ``work(first, last)`` on equal shares of ``range(count)``."""
+WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
+
+
+def split(work: Callable[[int, int], None], count: int, threads: int, *, updates: float) -> None:
+    """Call ``work(first, last)`` on equal shares of ``range(count)``; little work is not shared."""
     shares = min(threads, count)
-    if shares <= 1:
+    if shares <= 1 or updates < WORTH_IT:
         work(0, count)
         return
     cuts = [count * s // shares for s in range(shares + 1)]

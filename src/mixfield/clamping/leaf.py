@@ -27,14 +27,12 @@ class Proposal:
     ----------
     constraint : the "at least" side; the other child gets its opposite.
     temperature : at which the group was found to melt, if that is how it was found.
-    rival : bound of a free-standing optimum that the cut separates from the leaf's own mode, or -inf.
-    value : expected log-sum of the children's bounds, or NaN if nobody looked.
+    score : log of what the cut is expected to add to Z~, or NaN if nobody looked.
     """
 
     constraint: Cardinality
     temperature: float = float("nan")
-    rival: float = -np.inf
-    value: float = float("nan")
+    score: float = float("nan")
 
 
 @dataclass(eq=False)

@@ -1,7 +1,7 @@
 """Where to cut, by looking at both children first: the default for graphs.
 
 The bound log sum_k exp(A_k) is what a cut should raise, so candidates are tried and the best is made.  But a user asks
-for *interpretations*: as long as a leaf holds another free-standing optimum of some weight, its cuts separate that one.
+for *interpretations*: a cut that separates another free-standing optimum counts for more than one that refines a mode.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Lookahead:
     ----------
     candidates : variables tried per leaf.
     proposals : how many of them are handed on, best first.
-    lightest : log-weight, relative to the heaviest optimum known, down to which optima are worth a mode of their own.
+    novelty : how many times its weight a new free-standing optimum counts, against the gain of a refinement.
     budget : numbers per batch of trials; large fields try fewer candidates.
     """
 
-    candidates: int = 64
+    candidates: int = 40
     proposals: int = 4
-    lightest: float = -9.2  # log(1e-4), the paper's epsilon
+    novelty: float = 50.0
     budget: float = 2e7
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
@@ -43,24 +43,31 @@ class Lookahead:
             return
         inside = leaf.optima.promise(leaf.cell)
         rival, apart = self._rival(leaf, inside, labels)
-        eligible = free[apart[free]] if rival > -np.inf else free
-        known = self._known(leaf, inside, eligible, labels)
-        hope = np.logaddexp(known[:, 0], known[:, 1]) + entropies(leaf.q[eligible])
-        count = int(max(1, min(self.candidates, self.budget // (2 * leaf.q.size))))
-        chosen = np.argsort(-hope, kind="stable")[:count]
-        variables = eligible[chosen]
+        known = self._known(leaf, inside, free, labels)
+        chosen = self._promising(leaf, np.logaddexp(known[:, 0], known[:, 1]) + entropies(leaf.q[free]), apart[free])
+        variables = free[chosen]
         tried = np.maximum(leaf.try_labels(variables, labels[variables]), known[chosen])
         value = np.logaddexp(tried[:, 0], tried[:, 1])
+        gain = leaf.log_z + np.log(np.expm1(np.maximum(value - leaf.log_z, 1e-12)))
+        worth = rival + np.log(self.novelty)
+        if worth > gain.max():
+            value, gain = np.where(apart[variables], value, -np.inf), np.full(len(gain), worth)
         for k in np.argsort(-value, kind="stable")[: self.proposals]:
-            constraint = Cardinality(variables[k : k + 1], labels[variables[k : k + 1]], 1)
-            yield Proposal(constraint, rival=rival, value=float(value[k]))
+            if value[k] > -np.inf:
+                constraint = Cardinality(variables[k : k + 1], labels[variables[k : k + 1]], 1)
+                yield Proposal(constraint, score=float(gain[k]))
+
+    def _promising(self, leaf: Leaf, hope: Floats, apart: NDArray[np.bool_]) -> Int64s:
+        """The candidates to try: the most hopeful, and half of them among those that set a rival apart."""
+        count = int(max(2, min(self.candidates, self.budget // (2 * leaf.q.size))))
+        ranked = np.argsort(-hope, kind="stable")
+        return np.unique(np.concatenate([ranked[apart[ranked]][: count // 2], ranked[:count]]))
 
     def _rival(self, leaf: Leaf, inside: Floats, labels: Int64s) -> tuple[float, NDArray[np.bool_]]:
         """The heaviest other free-standing optimum in the cell, and the variables on which it differs."""
         optima = leaf.optima
         sure = optima.q[:, np.arange(len(labels)), labels]  # how much each optimum agrees with this mode
         other = optima.standing & ((sure < 0.2).sum(1) >= 1) & (inside > optima.log_z - 1.0)
-        other &= inside > optima.log_z.max() + self.lightest
         if not other.any():
             return -np.inf, np.zeros(len(labels), bool)
         best = int(np.argmax(np.where(other, inside, -np.inf)))

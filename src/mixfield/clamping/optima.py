@@ -40,6 +40,11 @@ class Optima:
         if len(self.log_z) > 2 * self._capacity:
             self._forget()
 
+    def is_standing(self, q: Floats) -> bool:
+        """Whether an unclamped optimum with the labels of ``q`` (n, L) is known."""
+        at = self._place.get(q.argmax(-1).astype(np.int32).tobytes())
+        return at is not None and bool(self.standing[at])
+
     def _forget(self) -> None:
         best = np.sort(np.argsort(-self.log_z, kind="stable")[: self._capacity])
         self.q, self.log_z, self.standing = self.q[best], self.log_z[best], self.standing[best]

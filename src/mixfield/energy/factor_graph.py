@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from mixfield import _arrays, kernels
 from mixfield.energy import flattening
@@ -288,7 +289,12 @@ class FactorGraph:
     @cached_property
     def colors(self) -> NDArray[np.int32]:
         """A colour for each variable; two variables of one factor differ."""
-        return flattening.color(self.n, self.edges, [variables for variables, _ in self.higher])
+        return flattening.color(self.adjacency)
+
+    @cached_property
+    def adjacency(self) -> csr_array:
+        """(n, n) sparse matrix with an entry for each pair of variables that share a factor."""
+        return flattening.adjacency(self.n, self.edges, [variables for variables, _ in self.higher])
 
     def flat(self, penalty: float) -> FlatGraph:
         """The graph as arrays for the kernels, every forbidden state of a factor costing ``penalty``."""

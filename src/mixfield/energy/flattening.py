@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from mixfield import _arrays, kernels
 from mixfield.errors import MixfieldError
@@ -83,15 +84,18 @@ def merge_edges(edges: Int64s, table_of: Int64s, tables: Floats) -> tuple[Int64s
     return unique, np.arange(len(unique)), total
 
 
-def color(n: int, edges: Int64s, scopes: Sequence[tuple[int, ...]]) -> NDArray[np.int32]:
-    """A colour for each variable such that two variables of one factor differ."""
+def adjacency(n: int, edges: Int64s, scopes: Sequence[tuple[int, ...]]) -> csr_array:
+    """Which pairs of variables share a factor, as a symmetric sparse matrix."""
     cliques = [pair for scope in scopes for pair in combinations(scope, 2)]
     pairs = np.concatenate([edges, np.array(cliques, np.int64).reshape(-1, 2)])
-    source = np.concatenate([pairs[:, 0], pairs[:, 1]])
-    target = np.concatenate([pairs[:, 1], pairs[:, 0]])[np.argsort(source, kind="stable")]
-    start = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))]).astype(np.int64)
-    colors = np.zeros(n, np.int32)
-    kernels.coloring.color(start, target.astype(np.int32), colors)
+    source, target = np.concatenate([pairs, pairs[:, ::-1]]).T
+    return csr_array((np.ones(len(source), np.int8), (source, target)), shape=(n, n))
+
+
+def color(neighbours: csr_array) -> NDArray[np.int32]:
+    """A colour for each variable such that neighbours differ."""
+    colors = np.zeros(neighbours.shape[0], np.int32)
+    kernels.coloring.color(neighbours.indptr.astype(np.int64), neighbours.indices.astype(np.int32), colors)
     return colors
 
 

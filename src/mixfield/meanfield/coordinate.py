@@ -15,7 +15,7 @@ from mixfield.meanfield.tilt import Tilt
 
 Floats = NDArray[np.float64]
 
-LARGE = 1 << 15  # from this many variables on, threads share a colour instead of the modes
+LARGE = 1 << 18  # from this many variables on, threads share a colour instead of the modes
 
 
 def ascend(
@@ -44,7 +44,10 @@ def ascend(
                 sweeps[k] += 1
     else:
         _threads.split(
-            lambda a, b: walker.ascend(beta, tolerance, max_iterations, a, b, sweeps, changes), len(q), threads
+            lambda a, b: walker.ascend(beta, tolerance, max_iterations, a, b, sweeps, changes),
+            len(q),
+            threads,
+            updates=10.0 * len(q) * graph.n,  # a guess at the number of sweeps
         )
     return Ascent(walker.marginals(), sweeps, changes, changes <= tolerance)
 
@@ -61,7 +64,8 @@ def draw(
 ) -> Floats:
     """Cool a batch of labelings (K, n, L one-hot) by Gibbs sampling, one sweep per temperature."""
     walker = _walker(graph, q, Tilt(tilt.bias, tilt.bias_of), penalty)
-    _threads.split(lambda a, b: walker.draw(1.0 / temperatures, seeds, a, b), len(q), threads)
+    updates = float(len(q) * graph.n * len(temperatures))
+    _threads.split(lambda a, b: walker.draw(1.0 / temperatures, seeds, a, b), len(q), threads, updates=updates)
     return walker.marginals()
 
 
@@ -75,7 +79,7 @@ def _sweep_by_color(graph: FactorGraph, update: Callable[[int, int], float], thr
         def part(a: int, b: int, first: int = first, changes: list[float] = changes) -> None:
             changes.append(update(first + a, first + b))
 
-        _threads.split(part, int(size), threads)
+        _threads.split(part, int(size), threads, updates=float(graph.n))
         change = max(change, *changes)
         first += int(size)
     return change

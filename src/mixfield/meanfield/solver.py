@@ -160,6 +160,10 @@ def mean_field(
         for step in np.geomspace(_arrays.positive("anneal_from", anneal_from), heat, 20)[:-1]:
             q = solver.ascend(energy, q, tilt, temperature=float(step), tolerance=1e-3).q
     ascent = solver.ascend(energy, q, tilt, temperature=heat)
+    if isinstance(energy, FactorGraph) and np.isneginf(bounds(energy, ascent.q)).all():
+        # no start led to a feasible state: look for one by sampling
+        q = solver.explore(energy, restarts, tilt.bias[0], np.geomspace(10.0, 1.0, 1000), generator)
+        ascent = solver.ascend(energy, q, tilt, temperature=heat)
     best = int(np.argmax(bounds(energy, ascent.q, heat)))
     mode = Mode(
         marginals=_arrays.frozen(ascent.q[best].reshape(*energy.shape, energy.n_labels)),

@@ -13,6 +13,7 @@ from mixfield import _arrays
 from mixfield.clamping.cell import Cell
 from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.lookahead import Lookahead
+from mixfield.clamping.melting import melted_groups, turned_over
 from mixfield.clamping.multiplier import Clamp, Settled, settle
 from mixfield.clamping.optima import Optima
 from mixfield.clamping.selection import Criterion
@@ -37,21 +38,25 @@ class Search:
     sweeps : steps of a cooling from T_max to 1.
     budget : updates of single variables that the coolings of one cell may cost; large fields are cooled faster.
     remembered : starts taken from the optima seen before, per cell.
-    temperatures : steps between 1 and T_max at which criteria look for phase transitions.
+    temperatures : steps between 1 and T_max at which phase transitions are looked for.
+    melts, groups : rounds in which groups that melt in the root's mode are turned over, and groups per round.
     """
 
     root: int = 32
-    leaf: int = 2
+    leaf: int = 1
     sweeps: int = 150
     budget: float = 1e8
     remembered: int = 6
     temperatures: int = 12
+    melts: int = 3
+    groups: int = 48
 
-    def cooling(self, count: int, n: int, t_max: float) -> tuple[int, Floats]:
+    def cooling(self, count: int, n: int, t_max: float, patience: int = 1) -> tuple[int, Floats]:
         """How many states to cool, and through which temperatures, within the budget."""
         affordable = max(20.0, self.budget / max(n, 1))
         count = int(min(count, max(1.0, affordable // 20)))
-        return count, np.geomspace(max(t_max, 1.0), 1.0, int(min(self.sweeps, affordable // max(count, 1))))
+        sweeps = int(min(patience * self.sweeps, affordable // max(count, 1)))
+        return count, np.geomspace(max(t_max, 1.0), 1.0, sweeps)
 
 
 @dataclass(eq=False)
@@ -66,6 +71,10 @@ class _Grown:
     exhausted: bool = False
     found: list[Proposal] | None = field(default=None)
 
+    def become(self, better: Settled) -> None:
+        """Take over a better mode of the same cell."""
+        self.settled, self.leaf.q, self.leaf.log_z = better, better.q[0], float(better.log_z[0])
+
 
 Order = Callable[[Sequence[Leaf], Sequence[Proposal]], int]
 
@@ -76,15 +85,9 @@ def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:
 
 
 def best_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:
-    """The leaf with the heaviest rival optimum next; where none is left, the one whose cut raises the bound most."""
-    rivals = np.array([proposal.rival for proposal in proposals])
-    if rivals.max() > -np.inf:
-        return int(rivals.argmax())
-    bound = np.array([leaf.log_z for leaf in leaves])
-    value = np.array([proposal.value for proposal in proposals])
-    # log(exp(value) - exp(bound)); where nobody looked ahead, the heaviest leaf
-    gain = np.where(np.isnan(value), 0.0, np.log(np.maximum(np.expm1(np.maximum(value - bound, 1e-12)), 1e-300)))
-    return int((bound + gain).argmax())
+    """The leaf whose cut is expected to add most to Z~ next; where nobody looked ahead, the heaviest leaf."""
+    scores = [leaf.log_z if np.isnan(p.score) else p.score for leaf, p in zip(leaves, proposals, strict=True)]
+    return int(np.argmax(scores))
 
 
 def infer(
@@ -153,6 +156,7 @@ def infer(
     if n_modes > 1 and heat <= 1.0:
         notes.append(f"the field has a single mode (T_max = {heat:.3g} <= 1): 1 mode instead of {n_modes}")
     else:
+        growth.melt()
         while len(growth.leaves) < n_modes and growth.split():
             pass
         if len(growth.leaves) < n_modes:
@@ -194,13 +198,27 @@ class _Growth:
     def plant(self) -> None:
         """The root: the best optimum of the whole field that many coolings find."""
         cell = Cell(self.allowed)
-        count, heat = self.search.cooling(self.search.root, len(self.allowed), self.t_max)
-        cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
-        origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
-        best = self._best(cell, origin)
+        best = None
+        for patience in (1, 10):  # hard constraints may need slower cooling
+            count, heat = self.search.cooling(self.search.root, len(self.allowed), self.t_max, patience)
+            cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
+            origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
+            best = best or self._best(cell, origin)
         if best is None:  # nothing feasible was found: the result says so with log_z = -inf
             best = settle(self.energy, cell, origin[:1], solver=self.solver, clamp=self.clamp)
         self._add(cell, best, parent=-1, proposal=None)
+
+    def melt(self) -> None:
+        """Turn over what melts together in the root's mode, as long as that leads to better modes."""
+        root = self.nodes[0]
+        for _ in range(self.search.melts):
+            groups = melted_groups(root.leaf, root.leaf.q, self.search.groups)
+            if not groups:
+                return
+            better = self._best(root.leaf.cell, turned_over(root.leaf, root.leaf.q, groups, self.solver))
+            if better is None or better.log_z[0] <= root.leaf.log_z + 1e-6:
+                return
+            root.become(better)
 
     def split(self) -> bool:
         """Cut one leaf in two; False when no leaf can be cut."""
@@ -218,9 +236,9 @@ class _Growth:
         """Give every leaf the optima that were found after it."""
         for k in self.leaves:
             node = self.nodes[k]
-            better = self._best(node.leaf.cell, self.optima.best_for(node.leaf.cell, 16))
+            better = self._best(node.leaf.cell, self.optima.best_for(node.leaf.cell, 8))
             if better is not None and better.log_z[0] > node.leaf.log_z:
-                node.settled, node.leaf.q, node.leaf.log_z = better, better.q[0], float(better.log_z[0])
+                node.become(better)
 
     def _next(self, k: int) -> Proposal | None:
         """The best cut of leaf ``k`` that has not been refused."""
@@ -253,7 +271,7 @@ class _Growth:
         count, heat = self.search.cooling(self.search.leaf, len(self.allowed), self.t_max)
         cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
         best = self._best(cell, np.concatenate([parent[None], self.optima.best_for(cell, self.search.remembered), cooled]))
-        if best is not None:
+        if best is not None and not self.optima.is_standing(best.q[0]):
             free = settle(self.energy, Cell(self.allowed), best.q, solver=self.rough, clamp=self.clamp)
             self.optima.add(free.q, free.log_z, standing=True)
         return best
