@@ -15,25 +15,65 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mixfield import baselines as baselines
+    from mixfield import datasets as datasets
+    from mixfield import errors as errors
+    from mixfield.clamping.constraint import Cardinality as Cardinality
+    from mixfield.clamping.leaf import Leaf as Leaf
+    from mixfield.clamping.leaf import Proposal as Proposal
+    from mixfield.clamping.lookahead import Lookahead as Lookahead
+    from mixfield.clamping.multiplier import Clamp as Clamp
+    from mixfield.clamping.selection import DensestWindow as DensestWindow
+    from mixfield.clamping.selection import EntropyGap as EntropyGap
+    from mixfield.clamping.selection import MaxW as MaxW
+    from mixfield.clamping.selection import PhaseTransition as PhaseTransition
+    from mixfield.clamping.selection import RandomGroup as RandomGroup
+    from mixfield.clamping.tail import ExactTail as ExactTail
+    from mixfield.clamping.tail import GaussianTail as GaussianTail
+    from mixfield.clamping.temperature import critical_temperature as critical_temperature
     from mixfield.energy.energy import Energy as Energy
     from mixfield.energy.factor_graph import FactorGraph as FactorGraph
+    from mixfield.energy.factor_graph import grid_edges as grid_edges
+    from mixfield.io.uai import read_uai as read_uai
+    from mixfield.io.uai import write_uai as write_uai
+    from mixfield.junction_tree import exact as exact
     from mixfield.meanfield.mode import Mode as Mode
     from mixfield.meanfield.solver import Solver as Solver
     from mixfield.meanfield.solver import mean_field as mean_field
+    from mixfield.mixture.posterior import MixturePosterior as MixturePosterior
+    from mixfield.mixture.posterior import load as load
+    from mixfield.mixture.tree import Search as Search
+    from mixfield.mixture.tree import best_first as best_first
+    from mixfield.mixture.tree import breadth_first as breadth_first
+    from mixfield.mixture.tree import infer as infer
 
-# Public name -> module that holds it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
-_HOMES = {
-    "Energy": "energy.energy",
-    "FactorGraph": "energy.factor_graph",
-    "Mode": "meanfield.mode",
-    "Solver": "meanfield.solver",
-    "mean_field": "meanfield.solver",
+# Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
+_CONTENTS = {
+    "clamping.constraint": ["Cardinality"],
+    "clamping.leaf": ["Leaf", "Proposal"],
+    "clamping.lookahead": ["Lookahead"],
+    "clamping.multiplier": ["Clamp"],
+    "clamping.selection": ["DensestWindow", "EntropyGap", "MaxW", "PhaseTransition", "RandomGroup"],
+    "clamping.tail": ["ExactTail", "GaussianTail"],
+    "clamping.temperature": ["critical_temperature"],
+    "energy.energy": ["Energy"],
+    "energy.factor_graph": ["FactorGraph", "grid_edges"],
+    "io.uai": ["read_uai", "write_uai"],
+    "junction_tree": ["exact"],
+    "meanfield.mode": ["Mode"],
+    "meanfield.solver": ["Solver", "mean_field"],
+    "mixture.posterior": ["MixturePosterior", "load"],
+    "mixture.tree": ["Search", "best_first", "breadth_first", "infer"],
 }
+_HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
+_SUBMODULES = ["baselines", "datasets", "errors"]
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", *sorted(_HOMES), *_SUBMODULES]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"mixfield.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mixfield' has no attribute {name!r}")
     return getattr(import_module(f"mixfield.{_HOMES[name]}"), name)

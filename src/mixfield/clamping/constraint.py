@@ -109,7 +109,10 @@ def _joint(q: Floats, family: Sequence[Cardinality]) -> float:
     members = [dict(zip(c.group.tolist(), c.labels.tolist(), strict=True)) for c in family]
     for i in sorted(set().union(*members)):
         moved = np.zeros_like(law)
-        raised = {label: [a for a, m in enumerate(members) if m.get(i) == label] for label in {m[i] for m in members if i in m}}
+        raised = {
+            label: [a for a, m in enumerate(members) if m.get(i) == label]
+            for label in {m[i] for m in members if i in m}
+        }
         for label, axes in raised.items():
             moved += q[i, label] * _raise(law, axes)
         law = moved + max(0.0, 1.0 - sum(q[i, label] for label in raised)) * law

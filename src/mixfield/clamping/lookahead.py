@@ -1,7 +1,8 @@
 """Where to cut, by looking at both children first: the default for graphs.
 
 The bound log sum_k exp(A_k) is what a cut should raise, so candidates are tried and the best is made.  But a user asks
-for *interpretations*: a cut that separates another free-standing optimum counts for more than one that refines a mode.
+for *interpretations*: a cut that separates another free-standing optimum counts for more than one that refines a mode,
+and the first cut of all goes between the two best of them.
 """
 
 from __future__ import annotations
@@ -29,12 +30,14 @@ class Lookahead:
     candidates : variables tried per leaf.
     proposals : how many of them are handed on, best first.
     novelty : how many times its weight a new free-standing optimum counts, against the gain of a refinement.
+    lightest : nats below the leaf's own mode down to which an optimum is a rival at all.
     budget : numbers per batch of trials; large fields try fewer candidates.
     """
 
-    candidates: int = 40
+    candidates: int = 32
     proposals: int = 4
     novelty: float = 50.0
+    lightest: float = 30.0
     budget: float = 2e7
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
@@ -46,16 +49,20 @@ class Lookahead:
         known = self._known(leaf, inside, free, labels)
         chosen = self._promising(leaf, np.logaddexp(known[:, 0], known[:, 1]) + entropies(leaf.q[free]), apart[free])
         variables = free[chosen]
-        tried = np.maximum(leaf.try_labels(variables, labels[variables]), known[chosen])
+        warm = leaf.try_labels(variables, labels[variables])
+        tried = np.maximum(warm, known[chosen])
         value = np.logaddexp(tried[:, 0], tried[:, 1])
         gain = leaf.log_z + np.log(np.expm1(np.maximum(value - leaf.log_z, 1e-12)))
-        worth = rival + np.log(self.novelty)
+        worth = rival + (np.log(self.novelty) if leaf.cell.constraints else np.inf)
+        ranked = np.argsort(-value, kind="stable")
         if worth > gain.max():
-            value, gain = np.where(apart[variables], value, -np.inf), np.full(len(gain), worth)
-        for k in np.argsort(-value, kind="stable")[: self.proposals]:
-            if value[k] > -np.inf:
-                constraint = Cardinality(variables[k : k + 1], labels[variables[k : k + 1]], 1)
-                yield Proposal(constraint, score=float(gain[k]))
+            # cut where the rival is the best of its side, not where a lone variable could turn instead of it
+            gain = np.full(len(gain), worth)
+            ranked = np.lexsort((-value, np.maximum(warm[:, 1] - rival, 0.0)))
+            ranked = ranked[apart[variables[ranked]]]
+        for k in ranked[: self.proposals]:
+            constraint = Cardinality(variables[k : k + 1], labels[variables[k : k + 1]], 1)
+            yield Proposal(constraint, score=float(gain[k]))
 
     def _promising(self, leaf: Leaf, hope: Floats, apart: NDArray[np.bool_]) -> Int64s:
         """The candidates to try: the most hopeful, and half of them among those that set a rival apart."""
@@ -68,6 +75,7 @@ class Lookahead:
         optima = leaf.optima
         sure = optima.q[:, np.arange(len(labels)), labels]  # how much each optimum agrees with this mode
         other = optima.standing & ((sure < 0.2).sum(1) >= 1) & (inside > optima.log_z - 1.0)
+        other &= inside > leaf.log_z - self.lightest
         if not other.any():
             return -np.inf, np.zeros(len(labels), bool)
         best = int(np.argmax(np.where(other, inside, -np.inf)))

@@ -99,7 +99,9 @@ class MaxW:
     def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:  # noqa: ARG002
         strength = getattr(leaf.energy, "coupling_strength", None)
         if strength is None:
-            raise MixfieldError(f"MaxW needs energy.coupling_strength, {type(leaf.energy).__name__} does not provide it")
+            raise MixfieldError(
+                f"MaxW needs energy.coupling_strength, {type(leaf.energy).__name__} does not provide it"
+            )
         ranked = candidates[np.argsort(-strength[candidates], kind="stable")]
         for first in range(0, min(self.tries, len(ranked))):
             group = np.sort(ranked[first : first + self.size])
@@ -151,7 +153,7 @@ class DensestWindow:
 
 def _box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:
     """Variables within ``radius`` of ``centre`` along every axis of the grid."""
-    place = np.unravel_index(centre, shape)
+    place = [int(x) for x in np.unravel_index(centre, shape)]
     ranges = [np.arange(max(0, x - radius), min(size, x + radius + 1)) for x, size in zip(place, shape, strict=True)]
     return np.ravel_multi_index(np.meshgrid(*ranges, indexing="ij"), shape).ravel()
 

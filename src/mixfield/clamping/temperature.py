@@ -12,24 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from mixfield.energy.energy import Energy, fields
+from mixfield.energy.energy import Energy, allowed_labels, fields
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.meanfield.solver import soft_penalty
 
 Floats = NDArray[np.float64]
 
 
-def critical_temperature(energy: Energy, allowed: NDArray[np.bool_]) -> float:
-    """T_max = lambda / 2: at and above it the mean field is unique (pairwise energies) or near it (others).
+def critical_temperature(energy: Energy) -> float:
+    """T_max = lambda / 2: at and above it the mean field is unique (pairwise energies) or nearly so (others).
 
     Parameters
     ----------
-    energy : any energy; its Jacobian is probed at the uniform point by differences of ``local_field``.
-    allowed : (n, L) labels that each variable may take.
+    energy : any energy; its Jacobian is probed at the uniform point by differences of ``local_field``.  An energy that
+        knows the answer in closed form says so with an attribute ``critical_temperature``.
+
+    Examples
+    --------
+    >>> import mixfield as mf
+    >>> round(mf.critical_temperature(mf.FactorGraph.ising([0.0, 0.0], [(0, 1)], 1.5)), 6)
+    1.5
     """
     told = getattr(energy, "critical_temperature", None)
     if told is not None:
         return float(told)
+    allowed = allowed_labels(energy)
     if isinstance(energy, FactorGraph):
         energy = energy.softened(soft_penalty(energy))
     return max(0.0, _largest_eigenvalue(energy, allowed) / 2)

@@ -65,7 +65,9 @@ def merge_edges(edges: Int64s, table_of: Int64s, tables: Floats) -> tuple[Int64s
     """Every pair once, smaller variable first, tables of repeated pairs added up."""
     loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
     if len(loops):
-        raise MixfieldError(f"edges must join two different variables, edge {loops[0]} joins {edges[loops[0], 0]} to itself")
+        raise MixfieldError(
+            f"edges must join two different variables, edge {loops[0]} joins {edges[loops[0], 0]} to itself"
+        )
     turned = edges[:, 0] > edges[:, 1]
     pairs = np.sort(edges, axis=1)
     if turned.any():

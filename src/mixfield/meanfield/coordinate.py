@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -40,7 +41,7 @@ def ascend(
     if len(q) < threads and graph.n >= LARGE and not any(tilt.counts):
         for k in range(len(q)):
             while sweeps[k] < max_iterations and changes[k] > tolerance:
-                changes[k] = _sweep_by_color(graph, lambda a, b, k=k: walker.update(k, beta[k], a, b), threads)
+                changes[k] = _sweep_by_color(graph, partial(walker.update, k, float(beta[k])), threads)
                 sweeps[k] += 1
     else:
         _threads.split(

@@ -20,7 +20,12 @@ def entropies(q: Floats) -> Floats:
 
 def bounds(energy: Energy, q: Floats, temperature: float = 1.0) -> Floats:
     """H - E/T of each mode of a batch (K, n, L), in float64; -inf where a mode touches a forbidden state."""
-    if temperature == 1.0 and isinstance(energy, FactorGraph) and energy.is_binary_pairwise and not energy.has_hard_factors:
+    if (
+        temperature == 1.0
+        and isinstance(energy, FactorGraph)
+        and energy.is_binary_pairwise
+        and not energy.has_hard_factors
+    ):
         return _binary_bounds(energy, q)
     return entropies(q).sum(1) - expectations(energy, q) / temperature
 

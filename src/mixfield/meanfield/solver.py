@@ -80,6 +80,8 @@ class Solver:
         """
         allowed = np.isfinite(bias)
         tilt = Tilt.shared(bias, count)
+        if count == 0:
+            return np.empty((0, *bias.shape))
         if isinstance(energy, FactorGraph):
             labels = starts.one_hot(starts.labels(np.repeat(allowed[None], count, 0), rng), energy.n_labels)
             seeds = rng.integers(0, 2**63, count, dtype=np.uint64)

@@ -11,30 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
 from mixfield import _arrays
-from mixfield.clamping.constraint import Cardinality
 from mixfield.meanfield.mode import Mode
+from mixfield.mixture import archive
+from mixfield.mixture.node import Node
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """A node of the tree of cuts.
-
-    Attributes
-    ----------
-    parent : index of the parent in ``posterior.tree``, or -1 for the root.
-    constraint : what separates this node from its sibling (None for the root).
-    temperature : at which the group was found to melt (NaN if it was found otherwise).
-    log_z : bound A of the node's own mean field.
-    mode : index of its mode if it is a leaf, else -1.
-    """
-
-    parent: int
-    constraint: Cardinality | None
-    temperature: float
-    log_z: float
-    mode: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +92,11 @@ class MixturePosterior:
         return np.asarray(logsumexp(np.stack(terms), axis=0))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the posterior to a compressed ``.npz`` file (no pickles; `mixfield.load` reads it back)."""
-        from mixfield.mixture import archive
+        """Write the posterior to a compressed ``.npz`` file without pickles; `mixfield.load` reads it back."""
+        archive.write(path, archive.Contents(self.modes, self.tree, self.t_max, self.notes))
 
-        archive.save(path, self)
+
+def load(path: str | PathLike[str]) -> MixturePosterior:
+    """Read a posterior written by `MixturePosterior.save`."""
+    contents = archive.read(path)
+    return MixturePosterior(contents.modes, contents.tree, contents.t_max, contents.notes)

@@ -23,7 +23,8 @@ from mixfield.errors import FewerModesWarning, InfeasibleError
 from mixfield.meanfield import starts
 from mixfield.meanfield.mode import Mode
 from mixfield.meanfield.solver import Solver, warn_if_doubtful
-from mixfield.mixture.posterior import MixturePosterior, Node
+from mixfield.mixture.node import Node
+from mixfield.mixture.posterior import MixturePosterior
 
 Floats = NDArray[np.float64]
 
@@ -39,10 +40,11 @@ class Search:
     budget : updates of single variables that the coolings of one cell may cost; large fields are cooled faster.
     remembered : starts taken from the optima seen before, per cell.
     temperatures : steps between 1 and T_max at which phase transitions are looked for.
+    polish : starts that each finished leaf takes from the optima found after it.
     melts, groups : rounds in which groups that melt in the root's mode are turned over, and groups per round.
     """
 
-    root: int = 32
+    root: int = 24
     leaf: int = 1
     sweeps: int = 150
     budget: float = 1e8
@@ -50,6 +52,7 @@ class Search:
     temperatures: int = 12
     melts: int = 3
     groups: int = 48
+    polish: int = 8
 
     def cooling(self, count: int, n: int, t_max: float, patience: int = 1) -> tuple[int, Floats]:
         """How many states to cool, and through which temperatures, within the budget."""
@@ -139,7 +142,7 @@ def infer(
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
     allowed = allowed_labels(energy)
-    heat = critical_temperature(energy, allowed) if t_max is None else _arrays.positive("t_max", t_max)
+    heat = critical_temperature(energy) if t_max is None else _arrays.positive("t_max", t_max)
     growth = _Growth(
         energy=energy,
         allowed=allowed,
@@ -160,7 +163,9 @@ def infer(
         while len(growth.leaves) < n_modes and growth.split():
             pass
         if len(growth.leaves) < n_modes:
-            notes.append(f"no further cut keeps both sides in their cells: {len(growth.leaves)} modes instead of {n_modes}")
+            notes.append(
+                f"no further cut keeps both sides in their cells: {len(growth.leaves)} modes instead of {n_modes}"
+            )
         growth.polish()
     posterior = growth.posterior(tuple(notes))
     for note in notes:
@@ -198,15 +203,19 @@ class _Growth:
     def plant(self) -> None:
         """The root: the best optimum of the whole field that many coolings find."""
         cell = Cell(self.allowed)
-        best = None
-        for patience in (1, 10):  # hard constraints may need slower cooling
-            count, heat = self.search.cooling(self.search.root, len(self.allowed), self.t_max, patience)
-            cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
-            origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
-            best = best or self._best(cell, origin)
+        origin, best = self._cooled(cell, 1)
+        if best is None:  # hard constraints may need slower cooling
+            origin, best = self._cooled(cell, 10)
         if best is None:  # nothing feasible was found: the result says so with log_z = -inf
             best = settle(self.energy, cell, origin[:1], solver=self.solver, clamp=self.clamp)
         self._add(cell, best, parent=-1, proposal=None)
+
+    def _cooled(self, cell: Cell, patience: int) -> tuple[Floats, Settled | None]:
+        """Starting points for the root, and the best mode reached from them."""
+        count, heat = self.search.cooling(self.search.root, len(self.allowed), self.t_max, patience)
+        cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
+        origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
+        return origin, self._best(cell, origin)
 
     def melt(self) -> None:
         """Turn over what melts together in the root's mode, as long as that leads to better modes."""
@@ -234,9 +243,9 @@ class _Growth:
 
     def polish(self) -> None:
         """Give every leaf the optima that were found after it."""
-        for k in self.leaves:
+        for k in self.leaves if self.search.polish else []:
             node = self.nodes[k]
-            better = self._best(node.leaf.cell, self.optima.best_for(node.leaf.cell, 8))
+            better = self._best(node.leaf.cell, self.optima.best_for(node.leaf.cell, self.search.polish))
             if better is not None and better.log_z[0] > node.leaf.log_z:
                 node.become(better)
 
@@ -270,7 +279,9 @@ class _Growth:
         """The best mode of a cell, from its parent, from the optima seen before and from fresh coolings."""
         count, heat = self.search.cooling(self.search.leaf, len(self.allowed), self.t_max)
         cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
-        best = self._best(cell, np.concatenate([parent[None], self.optima.best_for(cell, self.search.remembered), cooled]))
+        best = self._best(
+            cell, np.concatenate([parent[None], self.optima.best_for(cell, self.search.remembered), cooled])
+        )
         if best is not None and not self.optima.is_standing(best.q[0]):
             free = settle(self.energy, Cell(self.allowed), best.q, solver=self.rough, clamp=self.clamp)
             self.optima.add(free.q, free.log_z, standing=True)

@@ -1,0 +1,143 @@
+"""Posteriors as files: one ``.npz``, no pickles, a version, the same bytes for the same posterior."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.clamping.constraint import Cardinality
+from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.meanfield.mode import Mode
+from mixfield.mixture.node import Node
+
+FORMAT = "mixfield-posterior"
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a file holds: the fields of a posterior."""
+
+    modes: tuple[Mode, ...]
+    tree: tuple[Node, ...]
+    t_max: float
+    notes: tuple[str, ...]
+
+
+def write(path: str | PathLike[str], contents: Contents) -> None:
+    """Write a posterior; the file appears whole or not at all."""
+    target = Path(path)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "t_max": contents.t_max,
+        "notes": list(contents.notes),
+        "modes": [_mode_header(mode) for mode in contents.modes],
+        "tree": [_node_header(node) for node in contents.tree],
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
+        "marginals": np.stack([mode.marginals for mode in contents.modes]),
+    }
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        try:
+            _write_npz(file, arrays)
+            file.flush()
+            os.replace(file.name, target)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def read(path: str | PathLike[str]) -> Contents:
+    """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            header, marginals = json.loads(bytes(file["header"])), np.asarray(file["marginals"], np.float64)
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+        raise FileFormatError(f"{path} is not a saved posterior: {error}") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FileFormatError(f"{path} is not a saved posterior: its header does not say {FORMAT!r}")
+    if header.get("version") != VERSION:
+        raise FileFormatError(
+            f"{path} has format version {header.get('version')}, this mixfield reads version {VERSION}; "
+            "install the mixfield that wrote it, or a newer one"
+        )
+    try:
+        modes = tuple(_mode(row, q) for row, q in zip(header["modes"], marginals, strict=True))
+        tree = tuple(_node(row) for row in header["tree"])
+        return Contents(modes, tree, float(header["t_max"]), tuple(str(note) for note in header["notes"]))
+    except (KeyError, TypeError, ValueError, MixfieldError) as error:
+        raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def _write_npz(file: Any, arrays: dict[str, NDArray[Any]]) -> None:
+    """A ``.npz`` with fixed time stamps, so that equal arrays give equal bytes."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, buffer.getvalue())
+
+
+def _constraint_header(constraint: Cardinality) -> dict[str, Any]:
+    return {
+        "group": constraint.group.tolist(),
+        "labels": constraint.labels.tolist(),
+        "count": constraint.count,
+        "sign": constraint.sign,
+    }
+
+
+def _constraint(row: dict[str, Any]) -> Cardinality:
+    return Cardinality(np.array(row["group"]), np.array(row["labels"]), int(row["count"]), int(row["sign"]))
+
+
+def _mode_header(mode: Mode) -> dict[str, Any]:
+    return {
+        "log_z": mode.log_z,
+        "constraints": [_constraint_header(c) for c in mode.constraints],
+        "mass_inside": mode.mass_inside,
+        "converged": mode.converged,
+        "iterations": mode.iterations,
+        "temperature": mode.temperature,
+    }
+
+
+def _mode(row: dict[str, Any], marginals: NDArray[np.float64]) -> Mode:
+    return Mode(
+        marginals=marginals,
+        log_z=float(row["log_z"]),
+        constraints=tuple(_constraint(c) for c in row["constraints"]),
+        mass_inside=float(row["mass_inside"]),
+        converged=bool(row["converged"]),
+        iterations=int(row["iterations"]),
+        temperature=float(row["temperature"]),
+    )
+
+
+def _node_header(node: Node) -> dict[str, Any]:
+    return {
+        "parent": node.parent,
+        "constraint": None if node.constraint is None else _constraint_header(node.constraint),
+        "temperature": node.temperature,
+        "log_z": node.log_z,
+        "mode": node.mode,
+    }
+
+
+def _node(row: dict[str, Any]) -> Node:
+    constraint = None if row["constraint"] is None else _constraint(row["constraint"])
+    return Node(int(row["parent"]), constraint, float(row["temperature"]), float(row["log_z"]), int(row["mode"]))
