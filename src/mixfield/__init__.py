@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mixfield import baselines as baselines
-    from mixfield import datasets as datasets
-    from mixfield import errors as errors
     from mixfield.clamping.constraint import Cardinality as Cardinality
     from mixfield.clamping.leaf import Leaf as Leaf
     from mixfield.clamping.leaf import Proposal as Proposal

@@ -36,30 +36,30 @@ class Search:
     Attributes
     ----------
     root, leaf : random states that are cooled to find optima of the whole field, and of each cell.
-    sweeps : steps of a cooling from T_max to 1.
+    root_sweeps, leaf_sweeps : steps of their cooling from T_max to 1.
     budget : updates of single variables that the coolings of one cell may cost; large fields are cooled faster.
     remembered : starts taken from the optima seen before, per cell.
     temperatures : steps between 1 and T_max at which phase transitions are looked for.
     polish : starts that each finished leaf takes from the optima found after it.
-    melts, groups : rounds in which groups that melt in the root's mode are turned over, and groups per round.
+    melts, groups : optima in which groups that melt together are turned over, and groups in each.
     """
 
     root: int = 24
     leaf: int = 1
-    sweeps: int = 150
+    root_sweeps: int = 300
+    leaf_sweeps: int = 100
     budget: float = 1e8
     remembered: int = 6
     temperatures: int = 12
-    melts: int = 3
-    groups: int = 48
+    melts: int = 4
+    groups: int = 32
     polish: int = 8
 
-    def cooling(self, count: int, n: int, t_max: float, patience: int = 1) -> tuple[int, Floats]:
+    def cooling(self, count: int, sweeps: int, n: int, t_max: float) -> tuple[int, Floats]:
         """How many states to cool, and through which temperatures, within the budget."""
         affordable = max(20.0, self.budget / max(n, 1))
         count = int(min(count, max(1.0, affordable // 20)))
-        sweeps = int(min(patience * self.sweeps, affordable // max(count, 1)))
-        return count, np.geomspace(max(t_max, 1.0), 1.0, sweeps)
+        return count, np.geomspace(max(t_max, 1.0), 1.0, int(min(sweeps, affordable // max(count, 1))))
 
 
 @dataclass(eq=False)
@@ -104,6 +104,7 @@ def infer(
     search: Search | None = None,
     solver: Solver | None = None,
     t_max: float | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> MixturePosterior:
     """A weighted mixture of mean fields: several interpretations of a field, each with its probability.
 
@@ -118,6 +119,7 @@ def infer(
     search : how hard the optimum of each cell is searched for.
     solver : tolerance, iteration limit and threads of each mean field.
     t_max : temperature above which the field has one mode; computed if not given.
+    progress : called with the number of modes found so far.
 
     Returns
     -------
@@ -161,7 +163,8 @@ def infer(
     else:
         growth.melt()
         while len(growth.leaves) < n_modes and growth.split():
-            pass
+            if progress is not None:
+                progress(len(growth.leaves))
         if len(growth.leaves) < n_modes:
             notes.append(
                 f"no further cut keeps both sides in their cells: {len(growth.leaves)} modes instead of {n_modes}"
@@ -205,29 +208,35 @@ class _Growth:
         cell = Cell(self.allowed)
         origin, best = self._cooled(cell, 1)
         if best is None:  # hard constraints may need slower cooling
-            origin, best = self._cooled(cell, 10)
+            origin, best = self._cooled(cell, 5)
         if best is None:  # nothing feasible was found: the result says so with log_z = -inf
             best = settle(self.energy, cell, origin[:1], solver=self.solver, clamp=self.clamp)
         self._add(cell, best, parent=-1, proposal=None)
 
     def _cooled(self, cell: Cell, patience: int) -> tuple[Floats, Settled | None]:
         """Starting points for the root, and the best mode reached from them."""
-        count, heat = self.search.cooling(self.search.root, len(self.allowed), self.t_max, patience)
+        sweeps = patience * self.search.root_sweeps
+        count, heat = self.search.cooling(self.search.root, sweeps, len(self.allowed), self.t_max)
         cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
         origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
         return origin, self._best(cell, origin)
 
     def melt(self) -> None:
-        """Turn over what melts together in the root's mode, as long as that leads to better modes."""
+        """Turn over what melts together in the plain mean field, then in the best optima known."""
         root = self.nodes[0]
+        done: set[int] = set()
         for _ in range(self.search.melts):
-            groups = melted_groups(root.leaf, root.leaf.q, self.search.groups)
-            if not groups:
+            ranked = [0, *np.argsort(-self.optima.log_z, kind="stable").tolist()]
+            at = next((k for k in ranked if k not in done), None)
+            if at is None:
                 return
-            better = self._best(root.leaf.cell, turned_over(root.leaf, root.leaf.q, groups, self.solver))
-            if better is None or better.log_z[0] <= root.leaf.log_z + 1e-6:
-                return
-            root.become(better)
+            done.add(at)
+            q = self.optima.q[at]
+            groups = melted_groups(root.leaf, q, self.search.groups)
+            if groups:
+                better = self._best(root.leaf.cell, turned_over(root.leaf, q, groups, self.solver))
+                if better is not None and better.log_z[0] > root.leaf.log_z:
+                    root.become(better)
 
     def split(self) -> bool:
         """Cut one leaf in two; False when no leaf can be cut."""
@@ -277,7 +286,8 @@ class _Growth:
 
     def _settle(self, cell: Cell, parent: Floats) -> Settled | None:
         """The best mode of a cell, from its parent, from the optima seen before and from fresh coolings."""
-        count, heat = self.search.cooling(self.search.leaf, len(self.allowed), self.t_max)
+        sweeps = self.search.leaf_sweeps
+        count, heat = self.search.cooling(self.search.leaf, sweeps, len(self.allowed), self.t_max)
         cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
         best = self._best(
             cell, np.concatenate([parent[None], self.optima.best_for(cell, self.search.remembered), cooled])

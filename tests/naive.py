@@ -1,0 +1,260 @@
+"""The slow, obvious twin of every kernel, and truth by enumeration of all states.
+
+Everything here takes a list of factors ``(variables, table)`` and walks it with plain loops.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+# ---------------------------------------------------------------- truth by enumeration
+
+
+def states(counts):
+    """Every labeling."""
+    return np.array(list(itertools.product(*(range(c) for c in counts))), int).reshape(-1, len(counts))
+
+
+def cost(factors, x):
+    """Cost of one labeling."""
+    return sum(float(table[tuple(x[i] for i in scope)]) for scope, table in factors)
+
+
+def costs(graph):
+    """Every labeling of a graph and its cost."""
+    every = states(graph.label_counts)
+    factors = graph.factors()
+    return every, np.array([cost(factors, x) for x in every])
+
+
+def log_sum_exp(values):
+    top = max(values)
+    if top == -math.inf:
+        return top
+    return top + math.log(math.fsum(math.exp(v - top) for v in values))
+
+
+def log_z(graph):
+    return log_sum_exp([-c for c in costs(graph)[1]])
+
+
+def marginals(graph):
+    """(n, L) exact marginals."""
+    every, energy = costs(graph)
+    probability = np.exp(-energy - log_z(graph))
+    out = np.zeros((len(graph.label_counts), graph.n_labels))
+    for x, p in zip(every, probability, strict=True):
+        out[range(len(x)), x] += p
+    return out
+
+
+def product_probability(q, x):
+    """Probability of a labeling under the product distribution ``q`` (n, L)."""
+    return math.prod(q[i, label] for i, label in enumerate(x))
+
+
+def mass_where(q, counts, holds):
+    """Probability under ``q`` that ``holds(x)``."""
+    return math.fsum(product_probability(q, x) for x in states(counts) if holds(x))
+
+
+def mixture_kl(posterior, graph):
+    """KL(Q || P) of a mixture, state by state."""
+    every, energy = costs(graph)
+    exact = log_z(graph)
+    total = 0.0
+    weights = posterior.weights
+    tables = [mode.marginals.reshape(-1, graph.n_labels) for mode in posterior.modes]
+    variables = np.arange(every.shape[1])
+    density = sum(w * np.prod(q[variables, every], axis=1) for w, q in zip(weights, tables, strict=True))
+    for q_x, e in zip(density, energy, strict=True):
+        if q_x > 0:
+            total += q_x * (math.log(q_x) + e + exact)
+    return total
+
+
+# ---------------------------------------------------------------- kernels.sweeps
+
+
+def expected(factors, q):
+    """Expected cost under ``q`` (n, L); states of probability zero cost nothing."""
+    total = 0.0
+    for scope, table in factors:
+        for x in itertools.product(*(range(size) for size in np.shape(table))):
+            p = math.prod(q[i, label] for i, label in zip(scope, x, strict=True))
+            if p > 0:
+                total += p * float(table[x])
+    return total
+
+
+def local_field(factors, q, i):
+    """Expected cost of each label of variable ``i``: the sum over the factors that contain it."""
+    field = np.zeros(q.shape[1])
+    has = np.zeros(q.shape[1], bool)
+    for scope, table in factors:
+        if i not in scope:
+            continue
+        slot = scope.index(i)
+        has[: table.shape[slot]] = True
+        for x in itertools.product(*(range(size) for size in table.shape)):
+            p = math.prod(q[j, label] for a, (j, label) in enumerate(zip(scope, x, strict=True)) if a != slot)
+            if p > 0:
+                field[x[slot]] += p * float(table[x])
+    field[~has] = np.inf
+    return field
+
+
+def boltzmann(field, beta):
+    lowest = min(field)
+    weights = [math.exp((lowest - f) * beta) for f in field]
+    return np.array(weights) / sum(weights)
+
+
+def pivotal(p, threshold, u):
+    """Probability that exactly ``threshold - 1`` of the members other than ``u`` take their label."""
+    others = [x for v, x in enumerate(p) if v != u]
+    total = 0.0
+    for votes in itertools.product([0, 1], repeat=len(others)):
+        if sum(votes) == threshold - 1:
+            total += math.prod(x if vote else 1 - x for x, vote in zip(others, votes, strict=True))
+    return total
+
+
+def update(factors, q, i, beta, counts=()):
+    """The optimum of variable ``i`` given the others; ``counts`` are (group, labels, threshold, weight)."""
+    field = local_field(factors, q, i)
+    for group, labels, threshold, weight in counts:
+        for u, (j, label) in enumerate(zip(group, labels, strict=True)):
+            if j == i:
+                p = [q[v, l] for v, l in zip(group, labels, strict=True)]
+                field[label] += weight * pivotal(p, threshold, u)
+    return boltzmann(field, beta)
+
+
+def ascend(factors, q, order, beta, tolerance, max_sweeps, counts=()):
+    """Coordinate ascent; returns marginals, sweeps and the last change."""
+    q = q.copy()
+    sweeps, change = 0, math.inf
+    while sweeps < max_sweeps and change > tolerance:
+        change = 0.0
+        for i in order:
+            new = update(factors, q, i, beta, counts)
+            change = max(change, float(np.abs(new - q[i]).max()))
+            q[i] = new
+        sweeps += 1
+    return q, sweeps, change
+
+
+MASK = 2**64 - 1
+
+
+def splitmix(state):
+    """The next state of splitmix64 and a number in [0, 1)."""
+    state = (state + 0x9E3779B97F4A7C15) & MASK
+    z = state
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    z ^= z >> 31
+    return state, (z >> 11) / 2**53
+
+
+def draw(factors, q, order, betas, seed):
+    """Gibbs sampling, one sweep per inverse temperature: the label on whose share of [0, 1) the number falls."""
+    q, state = q.copy(), int(seed)
+    for beta in betas:
+        for i in order:
+            probability = update(factors, q, i, beta)
+            state, uniform = splitmix(state)
+            label = min(int(np.searchsorted(np.cumsum(probability), uniform, side="right")), q.shape[1] - 1)
+            q[i] = np.arange(q.shape[1]) == label
+    return q
+
+
+# ---------------------------------------------------------------- kernels.binary
+
+
+def binary_update(weight, bias, beta, i, p):
+    """``weight`` (n, n) symmetric: the probability of label 1 of variable i given the others."""
+    field = bias[i] + sum(weight[i, j] * p[j] for j in range(len(p)) if weight[i, j])
+    return 1.0 / (1.0 + math.exp(field * beta))
+
+
+def binary_ascend(weight, bias, beta, order, p, tolerance, max_sweeps):
+    p = p.copy()
+    sweeps, change = 0, math.inf
+    while sweeps < max_sweeps and change > tolerance:
+        change = 0.0
+        for i in order:
+            new = binary_update(weight, bias, beta, i, p)
+            change = max(change, abs(new - p[i]))
+            p[i] = new
+        sweeps += 1
+    return p, sweeps, change
+
+
+def binary_draw(weight, bias, betas, order, p, seed):
+    p, state = p.copy(), int(seed)
+    for beta in betas:
+        for i in order:
+            state, uniform = splitmix(state)
+            p[i] = 1.0 if uniform < binary_update(weight, bias, beta, i, p) else 0.0
+    return p
+
+
+def binary_bound(weight, bias, p):
+    """Entropy minus expected cost of one product distribution."""
+    total = 0.0
+    for i, x in enumerate(p):
+        total -= x * bias[i]
+        total -= sum(y * math.log(y) for y in (x, 1 - x) if y > 0)
+        total -= sum(weight[i, j] * x * p[j] for j in range(i))
+    return total
+
+
+# ---------------------------------------------------------------- kernels.counts, kernels.coloring
+
+
+def count_distribution(p):
+    """Probability of each count, by enumeration of all votes."""
+    out = np.zeros(len(p) + 1)
+    for votes in itertools.product([0, 1], repeat=len(p)):
+        out[sum(votes)] += math.prod(x if vote else 1 - x for x, vote in zip(p, votes, strict=True))
+    return out
+
+
+def color(neighbours):
+    """Each vertex takes the lowest colour that no neighbour before it has."""
+    colors = []
+    for i, around in enumerate(neighbours):
+        taken = {colors[j] for j in around if j < i}
+        colors.append(next(c for c in itertools.count() if c not in taken))
+    return colors
+
+
+# ---------------------------------------------------------------- kernels.tables
+
+
+def eliminate(dims, tables):
+    """Log-sum-exp over the last axis of a sum of tables, each (axes, array) with axes of the clique."""
+    out = np.empty(dims[:-1])
+    for x in itertools.product(*(range(d) for d in dims[:-1])):
+        row = [sum(t[tuple((*x, label)[a] for a in axes)] for axes, t in tables) for label in range(dims[-1])]
+        out[x] = log_sum_exp(row)
+    return out
+
+
+def distribute(dims, tables, log_ratio, n_messages):
+    """The marginal of the last axis, and log P - message for each of the first ``n_messages`` tables."""
+    marginal = np.zeros(dims[-1])
+    shares = [np.zeros(t.shape) for _, t in tables[:n_messages]]
+    for x in itertools.product(*(range(d) for d in dims)):
+        log_p = log_ratio[x[:-1]] + sum(t[tuple(x[a] for a in axes)] for axes, t in tables)
+        p = math.exp(log_p)
+        marginal[x[-1]] += p
+        for share, (axes, _) in zip(shares, tables, strict=False):
+            share[tuple(x[a] for a in axes)] += p
+    with np.errstate(divide="ignore"):
+        return marginal, [np.log(s) - t for s, (_, t) in zip(shares, tables, strict=False)]
