@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -89,7 +90,7 @@ class FactorGraph:
         pairs = pairs.reshape(0, 2) if pairs.size == 0 else pairs
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise MixfieldError(f"edges must have shape (m, 2), got {pairs.shape}")
-        pairwise = _arrays.floats("tables", tables)
+        pairwise = _arrays.floats("tables", tables).copy()
         if pairwise.shape == (n_labels, n_labels):
             pairwise, table_of = pairwise[None], np.zeros(len(pairs), np.int64)
         elif pairwise.size == 0 and len(pairs) == 0:
@@ -117,7 +118,7 @@ class FactorGraph:
         >>> graph.shape, graph.n_labels
         ((2,), 3)
         """
-        counts = _arrays.integers("n_labels", n_labels, low=1, high=2**31)
+        counts = _arrays.integers("n_labels", n_labels, low=1, high=2**31).copy()
         if counts.ndim != 1:
             raise MixfieldError(f"n_labels must list the label count of each variable, got shape {counts.shape}")
         n, most = len(counts), int(counts.max(initial=1))
@@ -255,13 +256,16 @@ class FactorGraph:
         labels = _arrays.integers("x", x, low=0, high=self.n_labels)
         lead = labels.shape[: labels.ndim - len(self.shape)]
         _arrays.check_shape("x", labels, (*lead, *self.shape), "ending in the shape of the energy")
-        flat = labels.reshape(-1, self.n)
+        flat = labels.reshape(math.prod(lead), self.n)
         cost = np.full(len(flat), self.constant)
         cost += self.unary[np.arange(self.n), flat].sum(1)
         first, second = self.edges.T
         cost += self.tables[self.table_of, flat[:, first], flat[:, second]].sum(1)
         for variables, table in self.higher:
-            cost += table[tuple(flat[:, i] for i in variables)]
+            # labels that a variable does not have are already infinite: any entry of the table will do
+            cost += table[
+                tuple(np.minimum(flat[:, i], size - 1) for i, size in zip(variables, table.shape, strict=True))
+            ]
         return cost.reshape(lead) if lead else float(cost[0])
 
     # ------------------------------------------------------------------ what solvers of sparse graphs use
@@ -346,7 +350,7 @@ class FactorGraph:
         array = np.ascontiguousarray(q, dtype=np.float64)
         lead = array.shape[: array.ndim - len(self.shape) - 1]
         _arrays.check_shape("q", array, (*lead, *self.shape, self.n_labels), "= (*shape, L), modes before it if any")
-        return array.reshape(-1, self.n, self.n_labels), lead
+        return array.reshape(math.prod(lead), self.n, self.n_labels), lead
 
 
 def grid_edges(shape: Sequence[int]) -> NDArray[np.int64]:

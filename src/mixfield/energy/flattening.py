@@ -148,7 +148,9 @@ def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
     slope = np.empty(graph.n)
     slope[flat.order] = np.bincount(row, rise, minlength=graph.n)
     constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge stands in both directions
-    return BinaryForm(kernels.binary.BinaryGraph(flat.order, flat.start, flat.neighbour, weight), slope, constant)
+    colors = _starts(np.bincount(graph.colors)).astype(np.int32)
+    binary = kernels.binary.BinaryGraph(flat.order, colors, flat.start, flat.neighbour, weight)
+    return BinaryForm(binary, slope, constant)
 
 
 def _starts(sizes: ArrayLike) -> Int64s:

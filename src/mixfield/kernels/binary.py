@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
+BLOCK = 256  # fields computed before their exponentials are taken
+
 
 class BinaryGraph(NamedTuple):
-    """``order`` lists the variables colour by colour; row ``s`` of ``start`` belongs to variable ``order[s]``."""
+    """Row ``s`` of ``start`` belongs to variable ``order[s]``; ``color_start`` says where each colour begins in it."""
 
     order: Ints
+    color_start: Ints
     start: Ints
     neighbour: Ints
     weight: Floats
@@ -28,17 +31,23 @@ class BinaryGraph(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def update(graph: BinaryGraph, bias: Floats, inverse_temperature: float, first: int, last: int, p: Floats) -> float:
-    """Set each of ``order[first:last]`` to its optimum given the others; return the largest change."""
+    """Set each of ``order[first:last]``, a part of one colour, to its optimum; return the largest change."""
     order, start, neighbour, weight = graph.order, graph.start, graph.neighbour, graph.weight
+    fields = np.empty(BLOCK)
     change = 0.0
-    for s in range(first, last):
-        i = order[s]
-        field = bias[i]
-        for h in range(start[s], start[s + 1]):
-            field += weight[h] * p[neighbour[h]]
-        new = 1.0 / (1.0 + math.exp(field * inverse_temperature))
-        change = max(change, abs(new - p[i]))
-        p[i] = new
+    # fields first, then exponentials: the second loop does not wait for the memory of the first
+    for begin in range(first, last, BLOCK):
+        size = min(BLOCK, last - begin)
+        for k in range(size):
+            field = bias[order[begin + k]]
+            for h in range(start[begin + k], start[begin + k + 1]):
+                field += weight[h] * p[neighbour[h]]
+            fields[k] = field * inverse_temperature
+        for k in range(size):
+            i = order[begin + k]
+            new = 1.0 / (1.0 + math.exp(fields[k]))
+            change = max(change, abs(new - p[i]))
+            p[i] = new
     return change
 
 
@@ -57,12 +66,17 @@ def ascend(
     changes: Floats,
 ) -> None:
     """Sweep modes ``first:last`` of ``p`` (K, n) in place until no marginal moves by more than ``tolerance``."""
-    n = p.shape[1]
+    colors = graph.color_start
     for k in range(first, last):
         sweeps[k] = 0
         changes[k] = np.inf
         while sweeps[k] < max_sweeps and changes[k] > tolerance:
-            changes[k] = update(graph, biases[bias_of[k]], inverse_temperature[k], 0, n, p[k])
+            change = 0.0
+            for c in range(colors.shape[0] - 1):
+                bias = biases[bias_of[k]]
+                part = update(graph, bias, inverse_temperature[k], colors[c], colors[c + 1], p[k])
+                change = max(change, part)
+            changes[k] = change
             sweeps[k] += 1
 
 

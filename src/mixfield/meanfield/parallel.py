@@ -31,7 +31,7 @@ def ascend(
     max_iterations: int,
     slack: float = 1e-9,
 ) -> Ascent:
-    """Update a batch of modes (K, n, L) to convergence; the free energy never rises by more than ``slack``."""
+    """Update a batch of modes (K, n, L) to convergence; the free energy never rises by more than ``slack`` of itself."""
     n_modes = len(q)
     iterations, change = np.zeros(n_modes, np.int32), np.full(n_modes, np.inf)
     step, active = np.ones(n_modes), np.ones(n_modes, bool)
@@ -50,10 +50,14 @@ def ascend(
         better = new_free <= free + slack * np.maximum(1.0, np.abs(free))
         accepted = active & better
         distance = np.abs(new - q).max(axis=(1, 2), initial=0.0)
-        change = np.where(accepted, distance / np.maximum(step, 1e-12), change)
+        residual = distance / np.maximum(step, 1e-12)
+        # where the free energy can no longer tell a step from a swing, the residual does
+        swings = (residual >= change) & (new_free >= free - slack * np.maximum(1.0, np.abs(free)))
+        change = np.where(accepted, residual, change)
         iterations += active
         logits[accepted], q[accepted], free[accepted] = moved[accepted], new[accepted], new_free[accepted]
-        step = np.where(accepted, np.minimum(1.0, 1.2 * step), np.where(active, 0.5 * step, step))
+        onwards = np.where(swings, np.minimum(step, np.maximum(0.7 * step, 0.02)), np.minimum(1.0, 1.2 * step))
+        step = np.where(accepted, onwards, np.where(active, 0.5 * step, step))
         stuck = step < 1e-6
         active &= (change > tolerance) & (iterations < max_iterations) & ~stuck
         if accepted.any():
