@@ -20,7 +20,9 @@ from mixfield.errors import InfeasibleError, MixfieldError
 
 
 def _random_q(rng, counts, n_labels):
-    q = np.where(np.arange(n_labels) < np.asarray(counts)[:, None], rng.standard_exponential((len(counts), n_labels)), 0)
+    q = np.where(
+        np.arange(n_labels) < np.asarray(counts)[:, None], rng.standard_exponential((len(counts), n_labels)), 0
+    )
     return q / q.sum(1, keepdims=True)
 
 

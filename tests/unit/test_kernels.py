@@ -100,9 +100,7 @@ def test_ascend_with_count_potentials(soft_toy):
     unary_of = np.array([0, 1, 0], np.int32)
     ours, sweeps, changes = q.copy(), np.zeros(3, np.int32), np.full(3, -1.0)
     flat = soft_toy.flat(0.0)
-    kernels.sweeps.ascend(
-        flat, unaries, unary_of, tilt.flat_counts(), beta, 1e-4, 50, 0, 2, ours, sweeps, changes
-    )
+    kernels.sweeps.ascend(flat, unaries, unary_of, tilt.flat_counts(), beta, 1e-4, 50, 0, 2, ours, sweeps, changes)
     for k in range(2):
         factors = [f for f in soft_toy.factors() if len(f[0]) != 1]
         factors += [((i,), unaries[unary_of[k], i, : soft_toy.label_counts[i]]) for i in range(5)]

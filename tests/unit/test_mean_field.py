@@ -299,7 +299,10 @@ def test_what_is_not_an_energy_is_told():
 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
-    [(lambda q: q[..., :1], "local_field of Bad must return"), (lambda q: q * np.nan, "local_field of Bad returned NaN")],
+    [
+        (lambda q: q[..., :1], "local_field of Bad must return"),
+        (lambda q: q * np.nan, "local_field of Bad returned NaN"),
+    ],
 )
 def test_a_black_box_that_answers_nonsense(answer, sentence):
     class Bad:

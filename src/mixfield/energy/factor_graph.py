@@ -14,13 +14,15 @@ from scipy.sparse import csr_array
 
 from mixfield import _arrays, kernels
 from mixfield.energy import flattening
-from mixfield.errors import InfeasibleError, MixfieldError
+from mixfield.errors import InfeasibleError, MixfieldError, TooLargeError
 
 if TYPE_CHECKING:
     from mixfield.kernels.sweeps import FlatGraph
 
 Floats = NDArray[np.float64]
 Factor = tuple[tuple[int, ...], Floats]
+
+LARGEST = 16e9  # bytes of padded tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +124,11 @@ class FactorGraph:
         if counts.ndim != 1:
             raise MixfieldError(f"n_labels must list the label count of each variable, got shape {counts.shape}")
         n, most = len(counts), int(counts.max(initial=1))
+        if 8 * most * (n + most * len(factors)) > LARGEST:
+            raise TooLargeError(
+                f"{n} variables and {len(factors)} factors with up to {most} labels need more than {LARGEST:.0e} bytes, "
+                "since tables are padded to the largest label count; merge or drop labels"
+            )
         unary = np.where(np.arange(most) < counts[:, None], 0.0, np.inf)
         pairs: list[tuple[int, int]] = []
         pairwise: list[Floats] = []

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from mixfield.kernels import tables as tables
 
 
+_SUBMODULES = ("binary", "coloring", "counts", "sweeps", "tables")
+
+
 def __getattr__(name: str) -> ModuleType:
-    if name.startswith("_"):
-        raise AttributeError(name)
+    if name not in _SUBMODULES:
+        raise AttributeError(f"module 'mixfield.kernels' has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")

@@ -40,6 +40,7 @@ def ascend(
     logits = np.where(np.isinf(field), -np.inf, np.log(np.maximum(q, FLOOR)))
     q = softmax(logits, axis=-1)
     field, free = _field(energy, q, tilt), _free_energy(energy, q, tilt, temperature)
+    last_move = np.zeros_like(q)
     while active.any():
         target = -field / heat
         eta = np.where(active, step, 0.0)[:, None, None]
@@ -50,13 +51,14 @@ def ascend(
         better = new_free <= free + slack * np.maximum(1.0, np.abs(free))
         accepted = active & better
         distance = np.abs(new - q).max(axis=(1, 2), initial=0.0)
-        residual = distance / np.maximum(step, 1e-12)
-        # where the free energy can no longer tell a step from a swing, the residual does
-        swings = (residual >= change) & (new_free >= free - slack * np.maximum(1.0, np.abs(free)))
-        change = np.where(accepted, residual, change)
+        # where the free energy can no longer tell a step from a swing, its direction does
+        back = ((new - q) * last_move).sum(axis=(1, 2)) < 0
+        swings = back & (new_free >= free - slack * np.maximum(1.0, np.abs(free)))
+        change = np.where(accepted, distance / np.maximum(step, 1e-12), change)
         iterations += active
+        last_move[accepted] = (new - q)[accepted]
         logits[accepted], q[accepted], free[accepted] = moved[accepted], new[accepted], new_free[accepted]
-        onwards = np.where(swings, np.minimum(step, np.maximum(0.7 * step, 0.02)), np.minimum(1.0, 1.2 * step))
+        onwards = np.where(swings, 0.7 * step, np.minimum(1.0, 1.2 * step))
         step = np.where(accepted, onwards, np.where(active, 0.5 * step, step))
         stuck = step < 1e-6
         active &= (change > tolerance) & (iterations < max_iterations) & ~stuck
