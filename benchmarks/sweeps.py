@@ -48,7 +48,7 @@ def sweep_time(graph: mf.FactorGraph, n_modes: int, sweeps: int, threads: int) -
     rng = np.random.default_rng(0)
     q = starts.random(np.repeat(graph.allowed[None], n_modes, 0), rng)
     tilt = Tilt.shared(np.zeros_like(graph.unary), n_modes)
-    solver = mf.Solver(threads=threads, tolerance=1e-300)
+    solver = mf.Solver(threads=threads, tolerance=5e-324)
     return seconds(lambda: solver.ascend(graph, q, tilt, max_iterations=sweeps))
 
 

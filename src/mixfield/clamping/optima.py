@@ -26,11 +26,14 @@ class Optima:
     def add(self, q: Floats, log_z: Floats, *, standing: bool) -> None:
         """Remember modes (K, n, L)."""
         fresh: list[int] = []
+        known = len(self.log_z)
         for k, key in enumerate(label.tobytes() for label in q.argmax(-1).astype(np.int32)):
-            at = self._place.setdefault(key, len(self.log_z) + len(fresh))
-            if at == len(self.log_z) + len(fresh):
+            at = self._place.setdefault(key, known + len(fresh))
+            if at == known + len(fresh):
                 fresh.append(k)
-            elif at < len(self.log_z):
+            elif at >= known:
+                fresh[at - known] = max(fresh[at - known], k, key=lambda j: float(log_z[j]))
+            else:
                 self.standing[at] |= standing
                 if log_z[k] > self.log_z[at]:
                     self.q[at], self.log_z[at] = q[k], log_z[k]

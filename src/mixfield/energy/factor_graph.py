@@ -303,6 +303,11 @@ class FactorGraph:
         return flattening.color(self.adjacency)
 
     @cached_property
+    def color_start(self) -> NDArray[np.int32]:
+        """Where each colour begins when the variables are listed colour by colour."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.colors))]).astype(np.int32)
+
+    @cached_property
     def adjacency(self) -> csr_array:
         """(n, n) sparse matrix with an entry for each pair of variables that share a factor."""
         return flattening.adjacency(self.n, self.edges, [variables for variables, _ in self.higher])

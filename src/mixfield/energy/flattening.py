@@ -40,6 +40,8 @@ class Tabular(Protocol):
     def higher(self) -> tuple[Factor, ...]: ...
     @property
     def colors(self) -> NDArray[np.int32]: ...
+    @property
+    def color_start(self) -> NDArray[np.int32]: ...
 
 
 def check_factor(
@@ -148,8 +150,7 @@ def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
     slope = np.empty(graph.n)
     slope[flat.order] = np.bincount(row, rise, minlength=graph.n)
     constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge stands in both directions
-    colors = _starts(np.bincount(graph.colors)).astype(np.int32)
-    binary = kernels.binary.BinaryGraph(flat.order, colors, flat.start, flat.neighbour, weight)
+    binary = kernels.binary.BinaryGraph(flat.order, graph.color_start, flat.start, flat.neighbour, weight)
     return BinaryForm(binary, slope, constant)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from mixfield.meanfield.tilt import Tilt
 
 Floats = NDArray[np.float64]
 
-LARGE = 1 << 18  # from this many variables on, threads share a colour instead of the modes
+LARGE = 1 << 17  # from this many variables on, threads share a colour instead of the modes
 
 
 def ascend(
@@ -72,18 +73,14 @@ def draw(
 
 def _sweep_by_color(graph: FactorGraph, update: Callable[[int, int], float], threads: int) -> float:
     """One sweep of one mode, threads sharing each colour."""
-    change = 0.0
-    first = 0
-    for size in np.bincount(graph.colors):
-        changes: list[float] = []
+    changes: list[float] = []
+    for first, last in pairwise(graph.color_start.tolist()):
 
-        def part(a: int, b: int, first: int = first, changes: list[float] = changes) -> None:
+        def part(a: int, b: int, first: int = first) -> None:
             changes.append(update(first + a, first + b))
 
-        _threads.split(part, int(size), threads, updates=float(graph.n))
-        change = max(change, *changes)
-        first += int(size)
-    return change
+        _threads.split(part, last - first, threads, updates=float(last - first))
+    return max(changes, default=0.0)
 
 
 class _Walker(Protocol):

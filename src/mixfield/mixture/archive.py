@@ -7,10 +7,11 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,11 +62,11 @@ def write(path: str | PathLike[str], contents: Contents) -> None:
 
 def read(path: str | PathLike[str]) -> Contents:
     """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            header, marginals = json.loads(bytes(file["header"])), np.asarray(file["marginals"], np.float64)
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
-        raise FileFormatError(f"{path} is not a saved posterior: {error}") from None
+    with open(path, "rb") as stream:
+        try:
+            header, marginals = _unpack(stream)
+        except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError, RuntimeError) as error:
+            raise FileFormatError(f"{path} is not a saved posterior: {error}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} is not a saved posterior: its header does not say {FORMAT!r}")
     if header.get("version") != VERSION:
@@ -79,6 +80,15 @@ def read(path: str | PathLike[str]) -> Contents:
         return Contents(modes, tree, float(header["t_max"]), tuple(str(note) for note in header["notes"]))
     except (KeyError, TypeError, ValueError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def _unpack(stream: BinaryIO) -> tuple[Any, NDArray[np.float64]]:
+    """Header and marginals of an ``.npz``."""
+    file = np.load(stream, allow_pickle=False)
+    if not isinstance(file, np.lib.npyio.NpzFile):
+        raise ValueError("it holds one array, not an archive of them")
+    with file:
+        return json.loads(bytes(file["header"])), np.asarray(file["marginals"], np.float64)
 
 
 def _write_npz(file: Any, arrays: dict[str, NDArray[Any]]) -> None:

@@ -160,6 +160,8 @@ def infer(
     notes: list[str] = []
     if n_modes > 1 and heat <= 1.0:
         notes.append(f"the field has a single mode (T_max = {heat:.3g} <= 1): 1 mode instead of {n_modes}")
+    elif n_modes > 1 and growth.nodes[0].leaf.log_z == -np.inf:
+        notes.append(f"no state inside the hard constraints was found: 1 mode instead of {n_modes}")
     else:
         growth.melt()
         while len(growth.leaves) < n_modes and growth.split():

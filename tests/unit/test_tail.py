@@ -1,0 +1,131 @@
+"""Tails of counts: how much lies outside, and which potential pushes it back."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import mixfield as mf
+from mixfield.clamping.tail import AutoTail
+from mixfield.meanfield.tilt import CountPotential, Tilt
+
+
+@pytest.fixture
+def q():
+    p = np.random.default_rng(0).random(6)
+    return np.stack([1 - p, p], 1)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("count", [1, 2, 4, 5])
+def test_exact_outside_is_the_mass_of_the_other_side(q, count, sign):
+    constraint = mf.Cardinality([0, 2, 3, 4, 5], [1, 0, 1, 1, 0], count, sign)
+    truth = naive.mass_where(q, [2] * 6, lambda x: not constraint.holds(x))
+    assert mf.ExactTail().outside(constraint, q) == pytest.approx(truth, abs=1e-13)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_gradient_of_the_exact_tail_against_differences(q, count, sign):
+    """The potential costs multiplier * P(outside); its derivative with respect to q_i(l) is that of the field."""
+    constraint = mf.Cardinality([0, 2, 3, 4, 5], [1, 0, 1, 1, 0], count, sign)
+    potential = mf.ExactTail().potential(constraint, 2.5, np.zeros((6, 2)))
+    slope = potential.derivative(q)
+    step = 1e-6
+    for u, (i, label) in enumerate(zip(constraint.group, constraint.labels, strict=True)):
+        high, low = q.copy(), q.copy()
+        high[i, label] += step
+        low[i, label] -= step
+        rise = (potential.expected(high) - potential.expected(low)) / (2 * step)
+        assert slope[u] == pytest.approx(rise, abs=1e-8)
+        # and as a cost: up to a constant it is the multiplier where the constraint fails
+        other = 1 - label
+        certain = [np.where(np.arange(2) == v, 1.0, 0.0) for v in (label, other)]
+        outside = []
+        for row in certain:
+            fixed = q.copy()
+            fixed[i] = row
+            outside.append(2.5 * mf.ExactTail().outside(constraint, fixed))
+        assert slope[u] == pytest.approx(outside[0] - outside[1], abs=1e-12)
+
+
+def test_closed_forms_of_one_and_of_all(q):
+    """C = 1: nobody else has it; C = L: everybody else has it (pattern potentials)."""
+    group, labels = np.arange(6), np.ones(6, int)
+    p = q[:, 1]
+    for u in range(6):
+        rest = np.delete(p, u)
+        assert CountPotential(group, labels, 1, 3.0).derivative(q)[u] == pytest.approx(3 * np.prod(1 - rest), abs=1e-13)
+        assert CountPotential(group, labels, 6, 3.0).derivative(q)[u] == pytest.approx(3 * np.prod(rest), abs=1e-13)
+    assert mf.ExactTail().outside(mf.Cardinality(group, 1, 1), q) == pytest.approx(np.prod(1 - p), abs=1e-14)
+    assert mf.ExactTail().outside(mf.Cardinality(group, 1, 6), q) == pytest.approx(1 - np.prod(p), abs=1e-14)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1e-2, 1e-4])
+def test_gaussian_senses(epsilon):
+    """At least C is met exactly from mean = C + sigma z on, fewer than C up to mean = C - sigma z."""
+    tail, z, size = mf.GaussianTail(), norm.ppf(1 - epsilon), 400
+    for sign in (1, -1):
+        constraint = mf.Cardinality(np.arange(size), 1, 200, sign)
+        for p in np.linspace(0.05, 0.95, 181):
+            q = np.tile([1 - p, p], (size, 1))
+            mean, sigma = size * p, np.sqrt(size * p * (1 - p))
+            met = mean >= 200 + sigma * z if sign > 0 else mean <= 200 - sigma * z
+            assert (tail.outside(constraint, q) <= epsilon) == met
+
+
+def test_gaussian_is_near_the_exact_tail_for_large_groups():
+    size = 2000
+    p = np.random.default_rng(1).uniform(0.2, 0.8, size)
+    q = np.stack([1 - p, p], 1)
+    for count in (int(p.sum()) - 40, int(p.sum()), int(p.sum()) + 40):
+        for sign in (1, -1):
+            constraint = mf.Cardinality(np.arange(size), 1, count, sign)
+            near = mf.GaussianTail().outside(constraint, q)
+            assert near == pytest.approx(mf.ExactTail().outside(constraint, q), abs=0.02)
+
+
+def test_gaussian_of_certain_groups():
+    q = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    for count, sign, outside in [(2, 1, 0.0), (3, 1, 1.0), (2, -1, 1.0), (3, -1, 0.0)]:
+        constraint = mf.Cardinality([0, 1, 2], 1, count, sign)
+        assert mf.GaussianTail().outside(constraint, q) == outside == mf.ExactTail().outside(constraint, q)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_gaussian_potential_is_unary_and_pushes_to_its_side(sign):
+    bias = np.zeros((4, 2))
+    assert mf.GaussianTail().potential(mf.Cardinality([0, 2], [1, 0], 1, sign), 0.7, bias) is None
+    np.testing.assert_array_equal(bias, -sign * np.array([[0, 0.7], [0, 0], [0.7, 0], [0, 0]]))
+
+
+def test_auto_changes_at_its_size():
+    q = np.tile([0.4, 0.6], (10, 1))
+    small, large = mf.Cardinality(np.arange(3), 1, 2), mf.Cardinality(np.arange(10), 1, 4)
+    auto = AutoTail(largest=5)
+    assert auto.outside(small, q) == mf.ExactTail().outside(small, q)
+    assert auto.outside(large, q) == mf.GaussianTail().outside(large, q)
+    assert auto.outside(large, q) != mf.ExactTail().outside(large, q)
+    assert auto.potential(small, 1.0, np.zeros((10, 2))) is not None
+    assert auto.potential(large, 1.0, np.zeros((10, 2))) is None
+
+
+def test_tilt_adds_its_derivative_and_its_cost(q):
+    rng = np.random.default_rng(2)
+    bias = rng.standard_normal((2, 6, 2))
+    bias[0, 1, 0] = np.inf
+    potentials = (CountPotential(np.array([0, 3]), np.array([1, 0]), 2, 1.5),)
+    tilt = Tilt(bias, np.array([1, 0], np.int32), (potentials, ()))
+    both = np.stack([q, q])
+    both[1, 1] = [0.0, 1.0]
+    field = np.zeros((2, 6, 2))
+    tilt.add_to(field, both)
+    wanted = bias[[1, 0]].copy()
+    wanted[0, [0, 3], [1, 0]] += 1.5 * np.array([q[3, 0], q[0, 1]])
+    np.testing.assert_allclose(field, wanted, rtol=0, atol=1e-14)
+    cost = tilt.expected(both)
+    assert cost[0] == pytest.approx((q * bias[1]).sum() + 1.5 * q[0, 1] * q[3, 0], abs=1e-13)
+    finite = np.where(np.isinf(bias[0]), 0.0, bias[0])
+    assert cost[1] == pytest.approx((both[1] * finite).sum(), abs=1e-13)
