@@ -151,10 +151,23 @@ def test_sweeps_pivotal(threshold):
 # ---------------------------------------------------------------- binary
 
 
+def _walking_order(graph):
+    """The logit form with its weights and biases, variables numbered colour by colour."""
+    weight, bias = _dense_weight(graph)
+    form = graph.binary(0.0)
+    return form, weight[np.ix_(form.order, form.order)], bias[form.order]
+
+
+def test_logistic_is_exact_to_the_last_bits():
+    x = np.concatenate([np.linspace(-60, 60, 1001), [np.inf, -np.inf, 0.0, 750.0, -750.0, 1e-300]])
+    ours, power, fraction = x.copy(), np.empty(len(x)), np.empty(len(x))
+    kernels.binary.logistic(ours, power, power.view(np.int64), fraction)
+    truth = [0.0 if v > 700 else 1 / (1 + math.exp(v)) if v > -700 else 1.0 for v in x]
+    np.testing.assert_allclose(ours, truth, rtol=1e-15, atol=0)
+
+
 def test_binary_ascend_and_update(mixed_ising):
-    weight, bias = _dense_weight(mixed_ising)
-    form = mixed_ising.binary(0.0)
-    order = form.graph.order.tolist()
+    form, weight, bias = _walking_order(mixed_ising)
     p = np.random.default_rng(7).random((2, 9))
     ours, sweeps, changes = p.copy(), np.zeros(2, np.int32), np.zeros(2)
     biases = np.stack([bias, bias + 0.3])
@@ -162,24 +175,24 @@ def test_binary_ascend_and_update(mixed_ising):
     beta = np.array([1.0, 0.4])
     kernels.binary.ascend(form.graph, biases, bias_of, beta, 1e-5, 200, 0, 2, ours, sweeps, changes)
     for k in range(2):
-        twin, n_sweeps, change = naive.binary_ascend(weight, biases[bias_of[k]], beta[k], order, p[k], 1e-5, 200)
+        twin, n_sweeps, change = naive.binary_ascend(weight, biases[bias_of[k]], beta[k], range(9), p[k], 1e-5, 200)
         np.testing.assert_allclose(ours[k], twin, rtol=0, atol=1e-12)
         assert sweeps[k] == n_sweeps > 1
         assert changes[k] == pytest.approx(change, abs=1e-12)
     one = p[0].copy()
     change = kernels.binary.update(form.graph, bias, 1.0, 2, 5, one)
     twin = p[0].copy()
-    for i in order[2:5]:
+    for i in range(2, 5):
         twin[i] = naive.binary_update(weight, bias, 1.0, i, twin)
     np.testing.assert_allclose(one, twin, rtol=0, atol=1e-14)
     assert change == pytest.approx(np.abs(twin - p[0]).max(), abs=1e-14)
 
 
 def test_binary_form_has_the_costs_of_the_graph(mixed_ising):
-    form = mixed_ising.binary(0.0)
-    weight, bias = _dense_weight(mixed_ising)
-    own = mixed_ising.unary[:, 1] - mixed_ising.unary[:, 0] + form.slope
+    form, _, bias = _walking_order(mixed_ising)
+    own = (mixed_ising.unary[:, 1] - mixed_ising.unary[:, 0])[form.order] + form.slope
     np.testing.assert_allclose(own, bias, rtol=0, atol=1e-14)
+    weight, bias = _dense_weight(mixed_ising)
     constant = mixed_ising.unary[:, 0].sum() + form.constant
     for x in naive.states((2,) * 9)[::37]:
         cost = bias @ x + x @ weight @ x / 2 + constant
@@ -187,23 +200,22 @@ def test_binary_form_has_the_costs_of_the_graph(mixed_ising):
 
 
 def test_binary_draw(mixed_ising):
-    weight, bias = _dense_weight(mixed_ising)
-    form = mixed_ising.binary(0.0)
+    form, weight, bias = _walking_order(mixed_ising)
     seeds = np.array([3, 2**63 - 1, 99], np.uint64)
     betas = np.array([0.2, 0.6, 1.0])
     ours = np.zeros((3, 9))
     kernels.binary.draw(form.graph, bias[None], np.zeros(3, np.int32), betas, seeds, 0, 3, ours)
     for k in range(3):
-        twin = naive.binary_draw(weight, bias, betas, form.graph.order.tolist(), np.zeros(9), int(seeds[k]))
+        twin = naive.binary_draw(weight, bias, betas, range(9), np.zeros(9), int(seeds[k]))
         np.testing.assert_array_equal(ours[k], twin)
 
 
 def test_binary_bounds(mixed_ising):
-    weight, bias = _dense_weight(mixed_ising)
+    form, weight, bias = _walking_order(mixed_ising)
     p = np.random.default_rng(8).random((2, 9))
     p[1, :3] = [0.0, 1.0, 0.0]
     out = np.empty(2)
-    kernels.binary.bounds(mixed_ising.binary(0.0).graph, bias, p, out)
+    kernels.binary.bounds(form.graph, bias, p, out)
     np.testing.assert_allclose(out, [naive.binary_bound(weight, bias, row) for row in p], rtol=0, atol=1e-12)
 
 

@@ -88,9 +88,7 @@ def test_bisections_change_the_answer():
     graph = _grid()
     cell = Cell(graph.allowed).cut(mf.Cardinality(np.arange(8), 0, 4))
     start = _starts(graph, 1)
-    coarse, fine = (
-        settle(graph, cell, start, solver=SOLVER, clamp=mf.Clamp(bisections=b)).log_z[0] for b in (0, 12)
-    )
+    coarse, fine = (settle(graph, cell, start, solver=SOLVER, clamp=mf.Clamp(bisections=b)).log_z[0] for b in (0, 12))
     assert fine > coarse + 1e-6
 
 

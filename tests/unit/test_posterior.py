@@ -125,7 +125,12 @@ def test_round_trip(post, tmp_path):
     for a, b in zip(again.modes, post.modes, strict=True):
         assert a.marginals.tobytes() == b.marginals.tobytes()
         assert a.marginals.shape == b.marginals.shape
-        assert (a.log_z, a.mass_inside, a.converged, a.iterations) == (b.log_z, b.mass_inside, b.converged, b.iterations)
+        assert (a.log_z, a.mass_inside, a.converged, a.iterations) == (
+            b.log_z,
+            b.mass_inside,
+            b.converged,
+            b.iterations,
+        )
         assert [str(c) for c in a.constraints] == [str(c) for c in b.constraints]
     for a, b in zip(again.tree, post.tree, strict=True):
         assert (a.parent, a.log_z, a.mode, str(a.constraint)) == (b.parent, b.log_z, b.mode, str(b.constraint))
@@ -189,16 +194,22 @@ def test_truncated_files(post, tmp_path, share):
         mf.load(tmp_path / "bad.npz")
 
 
-def test_flipped_bytes(post, tmp_path):
-    """Damage inside the compressed arrays is noticed by the archive's checksums."""
+def test_a_flipped_byte_is_told_or_harmless(post, tmp_path):
+    """Wherever it is: the archive repeats its metadata, and its checksums guard the rest."""
     post.save(tmp_path / "good.npz")
     whole = bytearray((tmp_path / "good.npz").read_bytes())
-    for at in range(100, len(whole) - 300, len(whole) // 12):
+    refused = 0
+    for at in [*range(0, len(whole) - 40, 7), *range(len(whole) - 40, len(whole))]:
         bad = whole.copy()
         bad[at] ^= 0xFF
         (tmp_path / "bad.npz").write_bytes(bad)
-        with pytest.raises(FileFormatError, match="bad.npz"):
-            mf.load(tmp_path / "bad.npz")
+        try:
+            mf.load(tmp_path / "bad.npz").save(tmp_path / "again.npz")
+            assert (tmp_path / "again.npz").read_bytes() == whole
+        except FileFormatError as error:
+            assert "bad.npz" in str(error)
+            refused += 1
+    assert refused > 100
 
 
 @pytest.mark.parametrize("content", ["text", "png", "npy", "foreign npz", "pickled npz", "plain zip"])

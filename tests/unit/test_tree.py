@@ -58,7 +58,9 @@ def check_mixture(post, graph):
 @pytest.mark.parametrize("name", ENERGIES)
 def test_leaves_partition_the_states(name, criterion, order):
     graph = ENERGIES[name]()
-    post = _few(graph, 5, criterion=CRITERIA[criterion], order=order, search=mf.Search(root=4, root_sweeps=30, leaf_sweeps=30))
+    post = _few(
+        graph, 5, criterion=CRITERIA[criterion], order=order, search=mf.Search(root=4, root_sweeps=30, leaf_sweeps=30)
+    )
     check_mixture(post, graph)
     for mode in post.modes:
         assert mode.mass_inside >= 1 - 1e-4 * len(mode.constraints)
@@ -199,7 +201,10 @@ def test_iteration_limit_is_told():
 
 
 def test_black_box_gives_nearly_what_the_graph_gives(two_wells):
-    ours, box = mf.infer(two_wells, 3), mf.infer(BlackBox(two_wells), 3, search=mf.Search(root=4, root_sweeps=20, leaf_sweeps=20))
+    ours, box = (
+        mf.infer(two_wells, 3),
+        mf.infer(BlackBox(two_wells), 3, search=mf.Search(root=4, root_sweeps=20, leaf_sweeps=20)),
+    )
     assert box.log_z == pytest.approx(ours.log_z, abs=0.05)
     check_mixture(box, two_wells)
 

@@ -126,7 +126,7 @@ class FactorGraph:
         n, most = len(counts), int(counts.max(initial=1))
         if 8 * most * (n + most * len(factors)) > LARGEST:
             raise TooLargeError(
-                f"{n} variables and {len(factors)} factors with up to {most} labels need more than {LARGEST:.0e} bytes, "
+                f"{n} variables, {len(factors)} factors with up to {most} labels take more than {LARGEST:.0e} bytes, "
                 "since tables are padded to the largest label count; merge or drop labels"
             )
         unary = np.where(np.arange(most) < counts[:, None], 0.0, np.inf)

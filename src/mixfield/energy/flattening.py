@@ -133,9 +133,11 @@ class BinaryForm:
     """Costs of a binary pairwise graph as ``sum_i (u_i(1) - u_i(0) + slope_i) x_i + sum_ij w_ij x_i x_j + constant``.
 
     ``u`` are the unary costs, which stay outside (clamps change them); the constant is that of the edges alone.
+    The arrays number the variables colour by colour: place ``s`` is variable ``order[s]``.
     """
 
     graph: BinaryGraph
+    order: NDArray[np.int32]
     slope: Floats
     constant: float
 
@@ -147,11 +149,12 @@ def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
     weight = (t[:, 0, 0] - t[:, 0, 1] - t[:, 1, 0] + t[:, 1, 1])[flat.table_of]
     rise = (t[:, 1, 0] - t[:, 0, 0])[flat.table_of]
     row = np.repeat(np.arange(graph.n), np.diff(flat.start))
-    slope = np.empty(graph.n)
-    slope[flat.order] = np.bincount(row, rise, minlength=graph.n)
+    slope: Floats = np.bincount(row, rise, minlength=graph.n).astype(np.float64)
     constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge stands in both directions
-    binary = kernels.binary.BinaryGraph(flat.order, graph.color_start, flat.start, flat.neighbour, weight)
-    return BinaryForm(binary, slope, constant)
+    place = np.empty(graph.n, np.int32)
+    place[flat.order] = np.arange(graph.n, dtype=np.int32)
+    binary = kernels.binary.BinaryGraph(graph.color_start, flat.start, place[flat.neighbour], weight)
+    return BinaryForm(binary, flat.order, slope, constant)
 
 
 def _starts(sizes: ArrayLike) -> Int64s:

@@ -2,6 +2,7 @@
 
 The cost of a state x in {0,1}^n is ``sum_i bias_i x_i + sum_(ij) weight_ij x_i x_j`` plus a constant, so the
 local field is ``bias_i + sum_j weight_ij p_j`` with ``p_j = q_j(1)``.  A label is forbidden by an infinite bias.
+Variables are numbered colour by colour, so that a sweep walks through memory from end to end.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ SHIFT = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the neare
 
 
 class BinaryGraph(NamedTuple):
-    """Row ``s`` of ``start`` belongs to variable ``order[s]``; ``color_start`` says where each colour begins in it."""
+    """Row ``i`` of ``start`` belongs to variable ``i``; colour c is ``color_start[c]:color_start[c + 1]``."""
 
-    order: Ints
     color_start: Ints
     start: Ints
     neighbour: Ints
@@ -68,23 +68,22 @@ def logistic(x: Floats, power: Floats, power_bits: NDArray[np.int64], fraction: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def update(graph: BinaryGraph, bias: Floats, inverse_temperature: float, first: int, last: int, p: Floats) -> float:
-    """Set each of ``order[first:last]``, a part of one colour, to its optimum; return the largest change."""
-    order, start, neighbour, weight = graph.order, graph.start, graph.neighbour, graph.weight
+    """Set the variables ``first:last``, a part of one colour, to their optimum; return the largest change."""
+    start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     fields, power, fraction = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     power_bits = power.view(np.int64)
     change = 0.0
     for begin in range(first, last, BLOCK):
         size = min(BLOCK, last - begin)
         for k in range(size):
-            field = bias[order[begin + k]]
+            field = bias[begin + k]
             for h in range(start[begin + k], start[begin + k + 1]):
                 field += weight[h] * p[neighbour[h]]
             fields[k] = field * inverse_temperature
         logistic(fields[:size], power[:size], power_bits[:size], fraction[:size])
         for k in range(size):
-            i = order[begin + k]
-            change = max(change, abs(fields[k] - p[i]))
-            p[i] = fields[k]
+            change = max(change, abs(fields[k] - p[begin + k]))
+            p[begin + k] = fields[k]
     return change
 
 
@@ -129,17 +128,16 @@ def draw(
     p: Floats,
 ) -> None:
     """Gibbs-sample modes ``first:last``, one sweep per temperature: an ascent whose every update is drawn."""
-    order, start, neighbour, weight = graph.order, graph.start, graph.neighbour, graph.weight
+    start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     n = p.shape[1]
     for k in range(first, last):
         state = seeds[k]
         bias = biases[bias_of[k]]
         values = p[k]
         for t in range(inverse_temperatures.shape[0]):
-            for s in range(n):
-                i = order[s]
+            for i in range(n):
                 field = bias[i]
-                for h in range(start[s], start[s + 1]):
+                for h in range(start[i], start[i + 1]):
                     field += weight[h] * values[neighbour[h]]
                 # splitmix64, then the 53 high bits
                 state += np.uint64(0x9E3779B97F4A7C15)
@@ -154,15 +152,14 @@ def draw(
 @njit(cache=True, nogil=True, error_model="numpy")
 def bounds(graph: BinaryGraph, bias: Floats, p: Floats, out: Floats) -> None:
     """Entropy minus expected cost (without the constant) of each mode of ``p`` (K, n)."""
-    order, start, neighbour, weight = graph.order, graph.start, graph.neighbour, graph.weight
+    start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     for k in range(p.shape[0]):
         total = 0.0
-        for s in range(p.shape[1]):
-            i = order[s]
+        for i in range(p.shape[1]):
             x = p[k, i]
             if x > 0.0:
                 field = 0.0
-                for h in range(start[s], start[s + 1]):
+                for h in range(start[i], start[i + 1]):
                     field += weight[h] * p[k, neighbour[h]]
                 total -= x * (bias[i] + 0.5 * field + math.log(x))
             if x < 1.0:

@@ -112,10 +112,10 @@ class _Logits:
     def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:
         form = graph.binary(penalty)
         costs = graph.unary + tilt.bias
-        self.graph = form.graph
-        self.biases = costs[:, :, 1] - costs[:, :, 0] + form.slope
+        self.graph, self.order = form.graph, form.order
+        self.biases = (costs[:, :, 1] - costs[:, :, 0])[:, form.order] + form.slope
         self.bias_of = tilt.bias_of
-        self.p = np.ascontiguousarray(q[:, :, 1])
+        self.p = np.ascontiguousarray(q[:, form.order, 1])
 
     def ascend(
         self,
@@ -138,7 +138,10 @@ class _Logits:
         kernels.binary.draw(self.graph, self.biases, self.bias_of, betas, seeds, first, last, self.p)
 
     def marginals(self) -> Floats:
-        return np.stack([1.0 - self.p, self.p], axis=-1)
+        q = np.empty((*self.p.shape, 2))
+        q[:, self.order, 0] = 1.0 - self.p
+        q[:, self.order, 1] = self.p
+        return q
 
 
 class _Tables:

@@ -39,7 +39,8 @@ def _binary_bounds(graph: FactorGraph, q: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         rise = np.where(only_high, high, np.where(np.isinf(high), 0.0, high - low))
     out = np.empty(len(q))
-    kernels.binary.bounds(form.graph, rise + form.slope, np.ascontiguousarray(q[:, :, 1]), out)
+    p = np.ascontiguousarray(q[:, form.order, 1])
+    kernels.binary.bounds(form.graph, rise[form.order] + form.slope, p, out)
     out -= base.sum() + form.constant + graph.constant
     if not graph.allowed.all():
         out[np.any((q > 0) & ~graph.allowed, axis=(1, 2))] = -np.inf

@@ -31,7 +31,7 @@ def ascend(
     max_iterations: int,
     slack: float = 1e-9,
 ) -> Ascent:
-    """Update a batch of modes (K, n, L) to convergence; the free energy never rises by more than ``slack`` of itself."""
+    """Update a batch of modes (K, n, L) to convergence; the free energy rises by no more than ``slack`` of itself."""
     n_modes = len(q)
     iterations, change = np.zeros(n_modes, np.int32), np.full(n_modes, np.inf)
     step, active = np.ones(n_modes), np.ones(n_modes, bool)

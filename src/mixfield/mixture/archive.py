@@ -65,7 +65,7 @@ def read(path: str | PathLike[str]) -> Contents:
     with open(path, "rb") as stream:
         try:
             header, marginals = _unpack(stream)
-        except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError, RuntimeError, OSError) as error:
             raise FileFormatError(f"{path} is not a saved posterior: {error}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} is not a saved posterior: its header does not say {FORMAT!r}")
