@@ -62,6 +62,7 @@ def test_an_energy_may_know_the_answer():
 
 
 def test_no_interaction_means_zero():
+    assert mf.critical_temperature(mf.FactorGraph.from_pairwise(np.zeros((30, 3)), [], [])) == 0.0
     assert mf.critical_temperature(mf.FactorGraph.from_pairwise(np.zeros((3, 2)), [], [])) == 0.0
     assert mf.critical_temperature(mf.FactorGraph.from_factors([1, 1], [])) == 0.0
 

@@ -72,6 +72,8 @@ def _largest_eigenvalue(energy: Energy, allowed: NDArray[np.bool_]) -> float:
         matrix = np.stack([response(unit) for unit in np.eye(dimension)])
         return float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])
     start = np.random.default_rng(0).standard_normal(dimension)
+    if not response(start).any():  # no interaction at all
+        return 0.0
     operator = LinearOperator((dimension, dimension), matvec=response, dtype=np.float64)
     try:
         return float(eigsh(operator, k=1, which="LA", v0=start, tol=1e-3, return_eigenvectors=False)[0])

@@ -226,10 +226,10 @@ class FactorGraph:
         """Largest number of labels."""
         return self.unary.shape[1]
 
-    @property
+    @cached_property
     def allowed(self) -> NDArray[np.bool_]:
         """Labels each variable may take, (n, L)."""
-        return np.isfinite(self.unary)
+        return np.asarray(_arrays.frozen(np.isfinite(self.unary)))
 
     def local_field(self, q: ArrayLike) -> Floats:
         """Expected cost of each label of each variable, the others following ``q``.
@@ -336,6 +336,16 @@ class FactorGraph:
         if penalty not in self._binary_cache:
             self._binary_cache[penalty] = flattening.binary_form(self, self.flat(penalty))
         return self._binary_cache[penalty]
+
+    @cached_property
+    def binary_unary(self) -> tuple[float, Floats]:
+        """Unary costs of label 0 in all, and what label 1 costs beyond that, in the order of `binary`.
+
+        An observed variable pays the cost of its only label.
+        """
+        low, high = self.unary.T
+        rise = np.where(np.isinf(high), 0.0, high) - np.where(np.isinf(low) | np.isinf(high), 0.0, low)
+        return float(np.where(np.isinf(low), 0.0, low).sum()), rise[self.binary(0.0).order]
 
     @cached_property
     def _binary_cache(self) -> dict[float, flattening.BinaryForm]:

@@ -31,17 +31,12 @@ def bounds(energy: Energy, q: Floats, temperature: float = 1.0) -> Floats:
 
 
 def _binary_bounds(graph: FactorGraph, q: Floats) -> Floats:
-    """The same in logit form; an observed variable pays the unary cost of its only label."""
+    """The same in logit form."""
     form = graph.binary(0.0)
-    low, high = graph.unary[:, 0], graph.unary[:, 1]
-    only_high = np.isinf(low)
-    base = np.where(only_high, 0.0, low)
-    with np.errstate(invalid="ignore"):
-        rise = np.where(only_high, high, np.where(np.isinf(high), 0.0, high - low))
+    base, rise = graph.binary_unary
     out = np.empty(len(q))
-    p = np.ascontiguousarray(q[:, form.order, 1])
-    kernels.binary.bounds(form.graph, rise[form.order] + form.slope, p, out)
-    out -= base.sum() + form.constant + graph.constant
+    kernels.binary.bounds(form.graph, rise + form.slope, np.ascontiguousarray(q[:, form.order, 1]), out)
+    out -= base + form.constant + graph.constant
     if not graph.allowed.all():
         out[np.any((q > 0) & ~graph.allowed, axis=(1, 2))] = -np.inf
     return out

@@ -50,7 +50,7 @@ class Search:
     leaf_sweeps: int = 100
     budget: float = 1e8
     remembered: int = 6
-    temperatures: int = 12
+    temperatures: int = 8
     melts: int = 4
     groups: int = 32
     polish: int = 8
@@ -236,7 +236,8 @@ class _Growth:
             q = self.optima.q[at]
             groups = melted_groups(root.leaf, q, self.search.groups)
             if groups:
-                better = self._best(root.leaf.cell, turned_over(root.leaf, q, groups, self.solver))
+                turned = turned_over(root.leaf, q, groups, self.solver)
+                better = self._best(root.leaf.cell, turned, above=root.leaf.log_z + 1e-6)
                 if better is not None and better.log_z[0] > root.leaf.log_z:
                     root.become(better)
 
@@ -256,7 +257,8 @@ class _Growth:
         """Give every leaf the optima that were found after it."""
         for k in self.leaves if self.search.polish else []:
             node = self.nodes[k]
-            better = self._best(node.leaf.cell, self.optima.best_for(node.leaf.cell, self.search.polish))
+            known = self.optima.best_for(node.leaf.cell, self.search.polish)
+            better = self._best(node.leaf.cell, known, above=node.leaf.log_z + 1e-6)
             if better is not None and better.log_z[0] > node.leaf.log_z:
                 node.become(better)
 
@@ -299,12 +301,15 @@ class _Growth:
             self.optima.add(free.q, free.log_z, standing=True)
         return best
 
-    def _best(self, cell: Cell, origin: Floats) -> Settled | None:
-        """The best of the modes reached from ``origin`` (K, n, L) that keep their mass in the cell."""
+    def _best(self, cell: Cell, origin: Floats, *, above: float = -np.inf) -> Settled | None:
+        """The best of the modes reached from ``origin`` (K, n, L) that keep their mass in the cell, if any is better
+        than ``above``."""
         rough = settle(self.energy, cell, origin, solver=self.rough, clamp=self.clamp)
         self.optima.add(rough.q, rough.log_z, standing=not cell.constraints)
         enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
         for k in np.argsort(-rough.log_z, kind="stable"):
+            if rough.log_z[k] <= above:
+                return None
             fine = settle(self.energy, cell, rough.q[k : k + 1], solver=self.solver, clamp=self.clamp)
             if len(fine.log_z) and fine.log_z[0] > -np.inf and cell.mass(fine.q[0]) >= enough:
                 return fine
