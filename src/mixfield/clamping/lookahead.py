@@ -38,7 +38,7 @@ class Lookahead:
     proposals: int = 4
     novelty: float = 50.0
     lightest: float = 30.0
-    budget: float = 2e7
+    budget: float = 2e6
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         free, labels = leaf.free, leaf.q.argmax(1)

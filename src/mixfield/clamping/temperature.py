@@ -8,9 +8,11 @@ this is the paper's Gamma / 2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.linalg import eigh_tridiagonal
 
 from mixfield.energy.energy import Energy, allowed_labels, fields
 from mixfield.energy.factor_graph import FactorGraph
@@ -43,42 +45,51 @@ def critical_temperature(energy: Energy) -> float:
 
 
 def _largest_eigenvalue(energy: Energy, allowed: NDArray[np.bool_]) -> float:
-    n, n_labels = allowed.shape
+    """Of -J on the directions that sum to zero over the allowed labels of each variable."""
     free = np.flatnonzero(allowed.sum(1) > 1)
-    counts = allowed[free].sum(1, keepdims=True)
+    if len(free) == 0:
+        return 0.0
+    inside = allowed[free]
     uniform = np.where(allowed, 1.0, 0.0) / allowed.sum(1, keepdims=True)
-    step = 0.5 / n_labels
+    step = 0.5 / allowed.shape[1]
 
     def zero_sum(direction: Floats) -> Floats:
-        inside = np.where(allowed[free], direction, 0.0)
-        return np.where(allowed[free], inside - inside.sum(1, keepdims=True) / counts, 0.0)
+        kept = np.where(inside, direction, 0.0)
+        return np.where(inside, kept - kept.sum(1, keepdims=True) / inside.sum(1, keepdims=True), 0.0)
 
     def response(flat: Floats) -> Floats:
-        direction = zero_sum(flat.reshape(len(free), n_labels))
+        direction = zero_sum(flat.reshape(inside.shape))
         size = np.abs(direction).max(initial=0.0)
         if size == 0.0:
             return np.zeros_like(flat)
-        move = np.zeros((n, n_labels))
+        move = np.zeros(allowed.shape)
         move[free] = direction * (step / size)
-        difference = fields(energy, np.stack([uniform + move, uniform - move]))
-        with np.errstate(invalid="ignore"):
-            slope = np.where(allowed, difference[0] - difference[1], 0.0)[free] * (size / (2 * step))
-        return -zero_sum(slope).ravel()
+        there, back = fields(energy, np.stack([uniform + move, uniform - move]))[:, free]
+        slope = np.where(inside, there, 0.0) - np.where(inside, back, 0.0)
+        return -zero_sum(slope * (size / (2 * step))).ravel()
 
-    dimension = len(free) * n_labels
-    if len(free) == 0:
-        return 0.0
-    if dimension <= 12:  # too small for Lanczos
-        matrix = np.stack([response(unit) for unit in np.eye(dimension)])
-        return float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])
-    start = np.random.default_rng(0).standard_normal(dimension)
-    if not response(start).any():  # no interaction at all
-        return 0.0
-    operator = LinearOperator((dimension, dimension), matvec=response, dtype=np.float64)
-    try:
-        return float(eigsh(operator, k=1, which="LA", v0=start, tol=1e-3, return_eigenvectors=False)[0])
-    except ArpackNoConvergence as error:
-        return float(max(error.eigenvalues, default=0.0))
+    start = zero_sum(np.random.default_rng(0).standard_normal(inside.shape)).ravel()
+    return lanczos(response, start)
+
+
+def lanczos(response: Callable[[Floats], Floats], start: Floats, *, steps: int = 60, accuracy: float = 1e-3) -> float:
+    """Largest eigenvalue of a symmetric operator, with the bound of its error added: rather above than below."""
+    steps = min(steps, len(start))
+    basis = np.empty((steps, len(start)))
+    basis[0] = start / np.linalg.norm(start)
+    diagonal, off = np.zeros(steps), np.zeros(steps)
+    for k in range(steps):
+        image = response(basis[k])
+        diagonal[k] = image @ basis[k]
+        for _ in range(2):  # orthogonal to all before it, to rounding
+            image = image - (basis[: k + 1] @ image) @ basis[: k + 1]
+        off[k] = np.linalg.norm(image)
+        values, vectors = eigh_tridiagonal(diagonal[: k + 1], off[:k])
+        largest, error = float(values[-1]), float(off[k] * abs(vectors[-1, -1]))
+        if error <= accuracy * abs(largest) or off[k] < 1e-12 or k + 1 == steps:
+            break
+        basis[k + 1] = image / off[k]
+    return largest + error
 
 
 def ladder(t_max: float, steps: int) -> Floats:

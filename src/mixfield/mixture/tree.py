@@ -37,7 +37,7 @@ class Search:
     ----------
     root, leaf : random states that are cooled to find optima of the whole field, and of each cell.
     root_sweeps, leaf_sweeps : steps of their cooling from T_max to 1.
-    budget : updates of single variables that the coolings of one cell may cost; large fields are cooled faster.
+    budget : numbers in a batch of starting points; large fields get fewer of them, and faster coolings.
     remembered : starts taken from the optima seen before, per cell.
     temperatures : steps between 1 and T_max at which phase transitions are looked for.
     polish : starts that each finished leaf takes from the optima found after it.
@@ -48,18 +48,20 @@ class Search:
     leaf: int = 1
     root_sweeps: int = 300
     leaf_sweeps: int = 100
-    budget: float = 1e8
+    budget: float = 3e5
     remembered: int = 6
     temperatures: int = 8
     melts: int = 4
     groups: int = 32
     polish: int = 8
 
-    def cooling(self, count: int, sweeps: int, n: int, t_max: float) -> tuple[int, Floats]:
-        """How many states to cool, and through which temperatures, within the budget."""
-        affordable = max(20.0, self.budget / max(n, 1))
-        count = int(min(count, max(1.0, affordable // 20)))
-        return count, np.geomspace(max(t_max, 1.0), 1.0, int(min(sweeps, affordable // max(count, 1))))
+    def affordable(self, count: int, size: int) -> int:
+        """How many starting points of ``size`` numbers each, at most ``count``."""
+        return min(count, max(2, int(self.budget // max(size, 1))))
+
+    def cooling(self, sweeps: int, size: int, t_max: float) -> Floats:
+        """Temperatures from T_max to 1."""
+        return np.geomspace(max(t_max, 1.0), 1.0, max(20, min(sweeps, int(10 * self.budget // max(size, 1)))))
 
 
 @dataclass(eq=False)
@@ -218,7 +220,8 @@ class _Growth:
     def _cooled(self, cell: Cell, patience: int) -> tuple[Floats, Settled | None]:
         """Starting points for the root, and the best mode reached from them."""
         sweeps = patience * self.search.root_sweeps
-        count, heat = self.search.cooling(self.search.root, sweeps, len(self.allowed), self.t_max)
+        count = self.search.affordable(self.search.root, self.allowed.size)
+        heat = self.search.cooling(sweeps, self.allowed.size, self.t_max)
         cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
         origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
         return origin, self._best(cell, origin)
@@ -234,7 +237,7 @@ class _Growth:
                 return
             done.add(at)
             q = self.optima.q[at]
-            groups = melted_groups(root.leaf, q, self.search.groups)
+            groups = melted_groups(root.leaf, q, self.search.affordable(self.search.groups, self.allowed.size))
             if groups:
                 turned = turned_over(root.leaf, q, groups, self.solver)
                 better = self._best(root.leaf.cell, turned, above=root.leaf.log_z + 1e-6)
@@ -290,9 +293,8 @@ class _Growth:
 
     def _settle(self, cell: Cell, parent: Floats) -> Settled | None:
         """The best mode of a cell, from its parent, from the optima seen before and from fresh coolings."""
-        sweeps = self.search.leaf_sweeps
-        count, heat = self.search.cooling(self.search.leaf, sweeps, len(self.allowed), self.t_max)
-        cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
+        heat = self.search.cooling(self.search.leaf_sweeps, self.allowed.size, self.t_max)
+        cooled = self.solver.explore(self.energy, self.search.leaf, cell.bias, heat, self.rng)
         best = self._best(
             cell, np.concatenate([parent[None], self.optima.best_for(cell, self.search.remembered), cooled])
         )
