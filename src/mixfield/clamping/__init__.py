@@ -1,0 +1,1 @@
+"""Where and how to cut: constraints, cells, multipliers, temperatures, criteria."""

@@ -1,0 +1,1 @@
+"""What is minimised: energies answer a few questions and know nothing of who asks."""

@@ -1,0 +1,1 @@
+"""One mode: mean field of any energy, with temperature, tilts and starting points."""

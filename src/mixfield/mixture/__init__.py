@@ -1,0 +1,1 @@
+"""Many modes: the tree of cuts and the weighted mixture at its leaves."""
