@@ -72,7 +72,7 @@ def solve(
         _check_target(target)
     graph = mf.read_uai(model, evidence)
     started = time.perf_counter()
-    with _progress("modes", modes, quiet=as_json) as advance:
+    with _Progress("modes", modes, quiet=as_json) as advance:
         posterior = mf.infer(graph, modes, rng=seed, solver=_solver(threads), progress=advance)
     seconds = time.perf_counter() - started
     truth = _exact_log_z(graph) if compare else None
@@ -101,7 +101,7 @@ def demo(
     """Show on a small field what mean field misses and the modes find."""
     from mixfield.report.motivation import motivation
 
-    with _progress("solving", None, quiet=as_json):
+    with _Progress("solving", None, quiet=as_json):
         story = motivation(rng=seed)
     out.mkdir(parents=True, exist_ok=True)
     picture = out / "four-zones.svg"
@@ -209,7 +209,7 @@ def _print_modes(posterior: MixturePosterior, title: str) -> None:
         console.print(f"note: {note}", highlight=False)
 
 
-class _progress:
+class _Progress:
     """A progress bar with the time left, on a terminal; library warnings become notes of the result."""
 
     def __init__(self, what: str, total: int | None, *, quiet: bool) -> None:
