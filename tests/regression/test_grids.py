@@ -23,7 +23,7 @@ FEW_SEEDS = range(3)
 COUNTS = (1, 2, 4, 8, 16, 32)
 
 # Mean true KL in nats over seeds 0-4: infer(graph, 32), mean_field(graph, restarts=30), the raster restarts below.
-# Commit 89b07b8, 2026-11-16, ``python tests/regression/test_grids.py``.
+# Commit e3c5d26, 2026-11-16, ``python tests/regression/test_grids.py``.
 COMMITTED = {
     ("mmmf", False): (3.54, 25.56, 18.33),
     ("mmmf", True): (0.13, 30.06, 10.30),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import naive
 import numpy as np
 import pytest
@@ -232,24 +234,29 @@ def test_seed_and_generator_are_the_same():
         mf.Search(temperatures=2, groups=1),
     ],
 )
-def test_a_lazier_search_changes_the_answer_and_nothing_that_must_hold(search):
-    graph = mf.datasets.random_ising(13, rng=4)
-    full, lazy = mf.infer(graph, 4), mf.infer(graph, 4, search=search)
-    assert lazy.log_z <= full.log_z + 0.5
-    assert [m.marginals.tobytes() for m in full.modes] != [m.marginals.tobytes() for m in lazy.modes]
+def test_a_lazier_search_finds_less_on_average_and_keeps_what_must_hold(search):
+    """Over five grids: on a single one luck may beat effort."""
+    graphs = [mf.datasets.random_ising(13, rng=seed) for seed in range(5)]
+    assert np.mean([mf.infer(g, 4, search=search).log_z - _thorough(seed) for seed, g in enumerate(graphs)]) < -0.1
     small = ENERGIES["ising"]()
     check_mixture(_few(small, 4, search=search), small)
 
 
-def test_cooling_stays_within_its_budget():
+@cache
+def _thorough(seed):
+    return mf.infer(mf.datasets.random_ising(13, rng=seed), 4).log_z
+
+
+def test_effort_stays_within_its_budget():
     search = mf.Search(budget=1e6)
-    for n in (1, 100, 10_000, 10_000_000):
-        count, heat = search.cooling(24, 150, n, 5.0)
-        assert 1 <= count <= 24
-        assert len(heat) <= 150
-        assert count * len(heat) * n <= max(1e6, 20 * n)
+    for size in (1, 100, 10_000, 10_000_000):
+        assert 2 <= search.affordable(24, size) <= max(2, min(24, 1e6 / size))
+        heat = search.cooling(150, size, 5.0)
+        assert 20 <= len(heat) <= 150
         assert heat[0] == pytest.approx(5.0)
         assert heat[-1] == pytest.approx(1.0)
+    assert len(search.cooling(150, 10_000_000, 5.0)) < len(search.cooling(150, 1, 5.0))
+    assert search.cooling(150, 1, 0.5).max() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
