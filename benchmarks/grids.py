@@ -2,8 +2,9 @@
 
     python benchmarks/grids.py [--seeds 20] [--modes 32]
 
-Everything in one run: `mf.infer` with its defaults, the best of 30 cold restarts, restarts for the same wall time as
-`mf.infer`, and BASELINE-MAXW, at 1, 2, 4, ... modes.  KL(Q || P) = log Z - log Z~ with the exact log Z.
+Everything in one run: `mf.infer` with its defaults, the best of 30 cold restarts (in reading order, which is the
+stronger control, and colour by colour), restarts for the same wall time as `mf.infer`, and BASELINE-MAXW, at 1, 2, 4,
+... modes.  KL(Q || P) = log Z - log Z~ with the exact log Z.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ def run(preset: str, attractive: bool, seeds: int, modes: int) -> dict[str, obje
     counts = [2**k for k in range(modes.bit_length()) if 2**k <= modes]
     ours = np.zeros((seeds, len(counts)))
     maxw = np.zeros_like(ours)
-    cold, equal, seconds = np.zeros(seeds), np.zeros(seeds), np.zeros(seeds)
+    cold, colored, equal, seconds = np.zeros((4, seeds))
     for seed in range(seeds):
         graph = mf.datasets.random_ising(13, preset=preset, attractive=attractive, rng=seed)
         log_z = mf.exact(graph).log_z
-        cold[seed] = log_z - mf.mean_field(graph, restarts=30, rng=seed).log_z
+        cold[seed] = log_z - mf.baselines.restarts(graph, 30, rng=seed).log_z
+        colored[seed] = log_z - mf.mean_field(graph, restarts=30, rng=seed).log_z
         for k, count in enumerate(counts):
             started = time.perf_counter()
             ours[seed, k] = log_z - mf.infer(graph, count, rng=seed).log_z
@@ -52,6 +54,7 @@ def run(preset: str, attractive: bool, seeds: int, modes: int) -> dict[str, obje
         "ours_standard_error": (ours.std(0) / np.sqrt(seeds)).round(3).tolist(),
         "maxw": maxw.mean(0).round(3).tolist(),
         "best_of_30": round(float(cold.mean()), 3),
+        "best_of_30_by_color": round(float(colored.mean()), 3),
         "restarts_equal_time": round(float(equal.mean()), 3),
         "ratio": round(float(ours[:, -1].mean() / cold.mean()), 3),
         "median_seconds": round(float(np.median(seconds)), 3),
@@ -71,12 +74,10 @@ if __name__ == "__main__":
     for row in rows:
         print(json.dumps(row))
     print()
-    print(
-        "| | best of 30 restarts | restarts, equal time | BASELINE-MAXW | mixfield, 1 / 4 / 32 modes | ratio to 30 restarts |"
-    )
+    print("| | best of 30 restarts | restarts, equal time | BASELINE-MAXW | mixfield, 1 / 4 / 32 modes | ratio |")
     print("|---|---|---|---|---|---|")
     for row in rows:
-        at = {count: kl for count, kl in zip(row["modes"], row["ours"], strict=True)}
+        at = dict(zip(row["modes"], row["ours"], strict=True))
         shown = " / ".join(f"{at[c]:.1f}" if c < 32 else f"**{at[c]:.2f}**" for c in (1, 4, 32) if c in at)
         print(
             f"| {row['family']}, preset {row['preset']} | {row['best_of_30']:.1f} | {row['restarts_equal_time']:.1f} "

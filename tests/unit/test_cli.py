@@ -125,8 +125,16 @@ def test_demo_tells_what_mean_field_missed(tmp_path):
 
 
 def test_help_is_quick_and_loads_no_numba():
-    code = "import sys; sys.argv=['mixfield','--help']\nfrom mixfield.cli import main\ntry: main()\nexcept SystemExit: pass\n"
-    code += "assert 'numba' not in sys.modules and 'scipy' not in sys.modules"
+    code = """
+import sys
+from mixfield.cli import main
+sys.argv = ["mixfield", "--help"]
+try:
+    main()
+except SystemExit:
+    pass
+assert not {"numba", "scipy"} & set(sys.modules)
+"""
     started = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     assert time.perf_counter() - started < 5  # a hang, not a benchmark: see benchmarks/startup.py

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mixfield.baselines.restarts import reading_order
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.selection import EntropyGap, PhaseTransition
@@ -38,7 +39,8 @@ def clamp_maxw(
     energy: Energy, n_modes: int, *, rng: int | np.random.Generator = 0, solver: Solver | None = None
 ) -> MixturePosterior:
     """BASELINE-MAXW: clamp the variable with the largest sum of couplings, breadth first, a mean field per leaf."""
-    return infer(energy, n_modes, rng=rng, criterion=MaxWVariable(), order=breadth_first, search=PLAIN, solver=solver)
+    graph = reading_order(energy)
+    return infer(graph, n_modes, rng=rng, criterion=MaxWVariable(), order=breadth_first, search=PLAIN, solver=solver)
 
 
 def clamp_entropy_gap(
@@ -46,4 +48,5 @@ def clamp_entropy_gap(
 ) -> MixturePosterior:
     """Clamp the single variable whose entropy rises most when the field melts: the paper's rule with groups of one."""
     criterion = PhaseTransition(pick=EntropyGap(radius=0))
-    return infer(energy, n_modes, rng=rng, criterion=criterion, order=breadth_first, search=PLAIN, solver=solver)
+    graph = reading_order(energy)
+    return infer(graph, n_modes, rng=rng, criterion=criterion, order=breadth_first, search=PLAIN, solver=solver)

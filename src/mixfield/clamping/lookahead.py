@@ -34,7 +34,7 @@ class Lookahead:
     budget : numbers per batch of trials; large fields try fewer candidates.
     """
 
-    candidates: int = 32
+    candidates: int = 24
     proposals: int = 4
     novelty: float = 50.0
     lightest: float = 30.0

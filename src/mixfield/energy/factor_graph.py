@@ -302,6 +302,15 @@ class FactorGraph:
         """A colour for each variable; two variables of one factor differ."""
         return flattening.color(self.adjacency)
 
+    def in_reading_order(self) -> FactorGraph:
+        """The same graph, its variables visited one by one as they are numbered instead of colour by colour.
+
+        Slower, but a cold start joins domains along a row that a checkerboard keeps apart: the fairer baseline.
+        """
+        graph = replace(self)
+        graph.__dict__["colors"] = np.arange(self.n, dtype=np.int32)
+        return graph
+
     @cached_property
     def color_start(self) -> NDArray[np.int32]:
         """Where each colour begins when the variables are listed colour by colour."""

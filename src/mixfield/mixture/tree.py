@@ -49,7 +49,7 @@ class Search:
     root_sweeps: int = 300
     leaf_sweeps: int = 100
     budget: float = 3e5
-    remembered: int = 6
+    remembered: int = 4
     temperatures: int = 8
     melts: int = 4
     groups: int = 32
@@ -61,7 +61,7 @@ class Search:
 
     def cooling(self, sweeps: int, size: int, t_max: float) -> Floats:
         """Temperatures from T_max to 1."""
-        return np.geomspace(max(t_max, 1.0), 1.0, max(20, min(sweeps, int(10 * self.budget // max(size, 1)))))
+        return np.geomspace(max(t_max, 1.0), 1.0, min(sweeps, max(20, int(10 * self.budget // max(size, 1)))))
 
 
 @dataclass(eq=False)
@@ -229,13 +229,14 @@ class _Growth:
     def melt(self) -> None:
         """Turn over what melts together in the plain mean field, then in the best optima known."""
         root = self.nodes[0]
-        done: set[int] = set()
+        done: set[bytes] = set()
         for _ in range(self.search.melts):
             ranked = [0, *np.argsort(-self.optima.log_z, kind="stable").tolist()]
-            at = next((k for k in ranked if k not in done), None)
+            labelings = self.optima.q.argmax(-1)
+            at = next((k for k in ranked if labelings[k].tobytes() not in done), None)
             if at is None:
                 return
-            done.add(at)
+            done.add(labelings[at].tobytes())
             q = self.optima.q[at]
             groups = melted_groups(root.leaf, q, self.search.affordable(self.search.groups, self.allowed.size))
             if groups:
