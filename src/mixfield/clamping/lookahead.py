@@ -36,7 +36,7 @@ class Lookahead:
 
     candidates: int = 24
     proposals: int = 4
-    novelty: float = 50.0
+    novelty: float = 20.0
     lightest: float = 30.0
     budget: float = 2e6
 
