@@ -391,3 +391,17 @@ def test_wrong_options(two_wells, options, sentence):
 def test_wrong_solver(options, sentence):
     with pytest.raises(MixfieldError, match=sentence):
         mf.Solver(**options)
+
+
+def test_faint_traces_of_forbidden_states_are_trimmed():
+    """Two labels that exclude each other can both keep a trace of probability: the bound must stay finite."""
+    own = [np.inf, -0.72, np.inf, -2.76]
+    table = [
+        [-0.76, 2.01, 2.17, -2.43],
+        [1.53, 1.19, np.inf, 0.67],
+        [-4.03, -0.41, -0.65, 4.81],
+        [0.28, -7.35, 3.57, 5.06],
+    ]
+    graph = mf.FactorGraph.from_factors([4, 4], [((0,), own), ((0, 1), table)])
+    mode = mf.mean_field(graph)
+    assert mf.exact(graph).log_z - 1e-3 < mode.log_z <= mf.exact(graph).log_z

@@ -70,7 +70,7 @@ class Solver:
             max_iterations=max_iterations,
             threads=self.threads,
         )
-        return _trimmed(ascent) if energy.has_hard_factors else ascent
+        return _trimmed(energy, ascent) if energy.has_hard_factors else ascent
 
     def explore(self, energy: Energy, count: int, bias: Floats, heat: Floats, rng: np.random.Generator) -> Floats:
         """Starting points (count, n, L) of good modes, by cooling from many random states.
@@ -110,10 +110,17 @@ def soft_penalty(graph: FactorGraph) -> float:
     return 10.0 + 2.0 * graph.cost_scale if graph.has_hard_factors else 0.0
 
 
-def _trimmed(ascent: Ascent) -> Ascent:
-    """Without the traces of probability that forbidden states leave."""
-    q = np.where(ascent.q < 1e-9, 0.0, ascent.q)
-    return Ascent(q / q.sum(-1, keepdims=True), ascent.iterations, ascent.change, ascent.converged)
+def _trimmed(graph: FactorGraph, ascent: Ascent) -> Ascent:
+    """Without the traces of probability that forbidden states keep: the smallest trim that leaves none of them."""
+    q = ascent.q
+    waiting = np.arange(len(q))
+    for trace in (1e-9, 1e-6, 1e-4, 1e-2, 1e-1):
+        kept = np.where(ascent.q[waiting] < trace, 0.0, ascent.q[waiting])
+        q[waiting] = kept / kept.sum(-1, keepdims=True)
+        waiting = waiting[graph.violation(q[waiting]) > 0]
+        if len(waiting) == 0:
+            break
+    return Ascent(q, ascent.iterations, ascent.change, ascent.converged)
 
 
 def mean_field(
