@@ -7,7 +7,7 @@ import warnings
 import naive
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import SEEDS, factor_lists, graphs, graphs_with_marginals
 
@@ -110,7 +110,7 @@ def test_the_same_seed_gives_the_same_bytes(graph, seed):
 
 
 @given(graphs(hard=False))
-@settings(max_examples=20)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
 def test_a_leaf_for_every_state_is_exact(graph):
     """Asked for more modes than there are states, a field that can be cut at all is cut to pieces."""
     assume(np.prod(graph.label_counts) <= 48)
