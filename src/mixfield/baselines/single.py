@@ -10,9 +10,8 @@ import numpy as np
 from mixfield.baselines.restarts import reading_order
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
-from mixfield.clamping.selection import EntropyGap, PhaseTransition
+from mixfield.clamping.selection import EntropyGap, PhaseTransition, coupling_strength
 from mixfield.energy.energy import Energy
-from mixfield.errors import MixfieldError
 from mixfield.meanfield.solver import Solver
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import Search, breadth_first, infer
@@ -25,11 +24,7 @@ class MaxWVariable:
     """The free variable with the largest sum of couplings |W|."""
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
-        strength = getattr(leaf.energy, "coupling_strength", None)
-        if strength is None:
-            raise MixfieldError(
-                f"MaxW needs energy.coupling_strength, {type(leaf.energy).__name__} does not provide it"
-            )
+        strength = coupling_strength(leaf.energy)
         ranked = leaf.free[np.argsort(-strength[leaf.free], kind="stable")]
         for variable in ranked[:1]:
             yield Proposal(Cardinality(np.array([variable]), leaf.q[variable].argmax(), 1))

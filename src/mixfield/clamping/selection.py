@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
+from mixfield.energy.energy import Energy
 from mixfield.errors import MixfieldError
 from mixfield.meanfield.free_energy import entropies
 
@@ -97,11 +98,7 @@ class MaxW:
     tries: int = 4
 
     def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:  # noqa: ARG002
-        strength = getattr(leaf.energy, "coupling_strength", None)
-        if strength is None:
-            raise MixfieldError(
-                f"MaxW needs energy.coupling_strength, {type(leaf.energy).__name__} does not provide it"
-            )
+        strength = coupling_strength(leaf.energy)
         ranked = candidates[np.argsort(-strength[candidates], kind="stable")]
         for first in range(0, min(self.tries, len(ranked))):
             group = np.sort(ranked[first : first + self.size])
@@ -149,6 +146,14 @@ class DensestWindow:
             group = inside[labels[inside] == dominant]
             yield group, max(1, len(group) // 2)
             left[group] = False
+
+
+def coupling_strength(energy: Energy) -> Floats:
+    """(n,) sum of the couplings |W| of each variable, from energies that tell."""
+    strength = getattr(energy, "coupling_strength", None)
+    if strength is None:
+        raise MixfieldError(f"MaxW needs energy.coupling_strength, {type(energy).__name__} does not provide it")
+    return np.asarray(strength)
 
 
 def _box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:

@@ -73,7 +73,6 @@ class _Grown:
     proposal: Proposal | None
     settled: Settled
     children: tuple[int, ...] = ()
-    exhausted: bool = False
     found: list[Proposal] | None = field(default=None)
 
     def become(self, better: Settled) -> None:
