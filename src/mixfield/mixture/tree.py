@@ -209,9 +209,8 @@ class _Growth:
     def plant(self) -> None:
         """The root: the best optimum of the whole field that many coolings find."""
         cell = Cell(self.allowed)
-        origin, best = self._cooled(cell, 1)
-        if best is None:  # hard constraints may need slower cooling
-            origin, best = self._cooled(cell, 5)
+        # hard constraints need slower cooling: a state that breaks them is worth nothing
+        origin, best = self._cooled(cell, 5 if getattr(self.energy, "has_hard_factors", False) else 1)
         if best is None:  # nothing feasible was found: the result says so with log_z = -inf
             best = settle(self.energy, cell, origin[:1], solver=self.solver, clamp=self.clamp)
         self._add(cell, best, parent=-1, proposal=None)
