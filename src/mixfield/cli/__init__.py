@@ -1,0 +1,42 @@
+"""The command line: each verb parses, calls the public function, writes and prints."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from mixfield.cli import demo, solve
+
+app = typer.Typer(
+    help="Several weighted interpretations of a discrete random field, where mean field returns one.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in (demo.demo, solve.solve):
+    app.command()(verb)
+
+
+@app.callback(invoke_without_command=True)
+def version(show: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+    if show:
+        from mixfield import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line: bad input is one sentence and exit code 2."""
+    from mixfield.errors import MixfieldError
+
+    try:
+        app()
+    except (MixfieldError, OSError) as error:
+        typer.echo(f"mixfield: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("mixfield: stopped", err=True)
+        sys.exit(130)

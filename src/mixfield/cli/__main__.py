@@ -1,0 +1,3 @@
+from mixfield.cli import main
+
+main()

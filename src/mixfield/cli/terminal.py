@@ -1,0 +1,81 @@
+"""What people see: tables, a progress bar with the time left; and what programs read."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mixfield.mixture.posterior import MixturePosterior
+
+
+def summary(posterior: MixturePosterior) -> dict[str, Any]:
+    """A posterior as plain numbers and strings."""
+    return {
+        "log_z": posterior.log_z,
+        "weights": posterior.weights.tolist(),
+        "modes": [
+            {
+                "log_z": mode.log_z,
+                "mass_inside": mode.mass_inside,
+                "converged": mode.converged,
+                "constraints": [str(c) for c in mode.constraints],
+                "labeling": mode.labeling().ravel().tolist(),
+            }
+            for mode in posterior.modes
+        ],
+        "t_max": posterior.t_max,
+        "notes": list(posterior.notes),
+    }
+
+
+def console() -> Any:
+    """Where results are printed."""
+    from rich.console import Console
+
+    return Console(soft_wrap=True)
+
+
+def print_modes(posterior: MixturePosterior, title: str) -> None:
+    """A table of the modes of a posterior, and its notes."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for name in ("mode", "weight", "log Z_k", "mass inside", "differs from mode 1", "converged"):
+        table.add_column(name, justify="right")
+    first = posterior.modes[0].labeling()
+    for k, (weight, mode) in enumerate(zip(posterior.weights, posterior.modes, strict=True), 1):
+        differs = int((mode.labeling() != first).sum())
+        converged = "yes" if mode.converged else "no"
+        table.add_row(str(k), f"{weight:.4f}", f"{mode.log_z:.4f}", f"{mode.mass_inside:.6f}", str(differs), converged)
+    screen = console()
+    screen.print(table)
+    screen.print(f"log Z~ = {posterior.log_z:.4f} (a lower bound), T_max = {posterior.t_max:.3g}")
+    for note in posterior.notes:
+        screen.print(f"note: {note}", highlight=False)
+
+
+class Progress:
+    """A progress bar with the time left, on a terminal; library warnings become notes of the result."""
+
+    def __init__(self, what: str, total: int | None, *, quiet: bool) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.TimeRemainingColumn())
+        self.bar = progress.Progress(
+            *columns, console=console, transient=True, disable=quiet or not console.is_terminal
+        )
+        self.task = self.bar.add_task(what, total=total)
+        self.silence = warnings.catch_warnings()
+
+    def __enter__(self) -> Any:
+        self.silence.__enter__()
+        warnings.simplefilter("ignore")
+        self.bar.start()
+        return lambda done: self.bar.update(self.task, completed=done)
+
+    def __exit__(self, *exc: object) -> None:
+        self.bar.stop()
+        self.silence.__exit__(None, None, None)
