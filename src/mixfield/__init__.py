@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mixfield.clamping.constraint import Cardinality as Cardinality
+    from mixfield.clamping.firm import FirmClamp as FirmClamp
     from mixfield.clamping.leaf import Leaf as Leaf
     from mixfield.clamping.leaf import Proposal as Proposal
     from mixfield.clamping.lookahead import Lookahead as Lookahead
@@ -28,18 +29,24 @@ if TYPE_CHECKING:
     from mixfield.clamping.tail import ExactTail as ExactTail
     from mixfield.clamping.tail import GaussianTail as GaussianTail
     from mixfield.clamping.temperature import critical_temperature as critical_temperature
+    from mixfield.clamping.windows import Windows as Windows
+    from mixfield.energy.active_labels import active_labels as active_labels
+    from mixfield.energy.dense_crf import DenseCRF as DenseCRF
     from mixfield.energy.energy import Energy as Energy
     from mixfield.energy.factor_graph import FactorGraph as FactorGraph
     from mixfield.energy.factor_graph import grid_edges as grid_edges
+    from mixfield.energy.gaussian import Bilateral as Bilateral
+    from mixfield.energy.gaussian import Features as Features
+    from mixfield.energy.gaussian import Gaussian as Gaussian
     from mixfield.io.uai import read_uai as read_uai
     from mixfield.io.uai import write_uai as write_uai
     from mixfield.junction_tree import exact as exact
     from mixfield.meanfield.mode import Mode as Mode
     from mixfield.meanfield.solver import Solver as Solver
     from mixfield.meanfield.solver import mean_field as mean_field
+    from mixfield.mixture.annealing import Search as Search
     from mixfield.mixture.posterior import MixturePosterior as MixturePosterior
     from mixfield.mixture.posterior import load as load
-    from mixfield.mixture.tree import Search as Search
     from mixfield.mixture.tree import best_first as best_first
     from mixfield.mixture.tree import breadth_first as breadth_first
     from mixfield.mixture.tree import infer as infer
@@ -47,20 +54,26 @@ if TYPE_CHECKING:
 # Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
 _CONTENTS = {
     "clamping.constraint": ["Cardinality"],
+    "clamping.firm": ["FirmClamp"],
     "clamping.leaf": ["Leaf", "Proposal"],
     "clamping.lookahead": ["Lookahead"],
     "clamping.multiplier": ["Clamp"],
     "clamping.selection": ["DensestWindow", "EntropyGap", "MaxW", "PhaseTransition", "RandomGroup"],
     "clamping.tail": ["ExactTail", "GaussianTail"],
     "clamping.temperature": ["critical_temperature"],
+    "clamping.windows": ["Windows"],
+    "energy.active_labels": ["active_labels"],
+    "energy.dense_crf": ["DenseCRF"],
     "energy.energy": ["Energy"],
     "energy.factor_graph": ["FactorGraph", "grid_edges"],
+    "energy.gaussian": ["Bilateral", "Features", "Gaussian"],
     "io.uai": ["read_uai", "write_uai"],
     "junction_tree": ["exact"],
     "meanfield.mode": ["Mode"],
     "meanfield.solver": ["Solver", "mean_field"],
     "mixture.posterior": ["MixturePosterior", "load"],
-    "mixture.tree": ["Search", "best_first", "breadth_first", "infer"],
+    "mixture.annealing": ["Search"],
+    "mixture.tree": ["best_first", "breadth_first", "infer"],
 }
 _HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
 _SUBMODULES = ["baselines", "datasets", "errors"]

@@ -13,8 +13,9 @@ from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.selection import EntropyGap, PhaseTransition, coupling_strength
 from mixfield.energy.energy import Energy
 from mixfield.meanfield.solver import Solver
+from mixfield.mixture.annealing import Search
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.mixture.tree import Search, breadth_first, infer
+from mixfield.mixture.tree import breadth_first, infer
 
 PLAIN = Search(root=0, leaf=0, remembered=0, melts=0, polish=0)
 

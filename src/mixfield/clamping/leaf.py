@@ -77,6 +77,21 @@ class Leaf:
             self._heated = path
         return self._heated
 
+    def at(self, temperature: float) -> Floats:
+        """(n, L) marginals at one temperature, started near the uniform point.
+
+        What the cuts forbid is forbidden there too; multipliers are not applied, so that leaves that forbid the same
+        share the answer.
+        """
+        key = (float(temperature), self.cell.allowed.tobytes())
+        known = self.optima.heated
+        if key not in known:
+            start = starts.central(self.cell.allowed, self.rng)[None]
+            tilt = Tilt.shared(self.cell.bias, 1)
+            run = self.solver.ascend(self.energy, start, tilt, temperature=temperature, tolerance=1e-3)
+            known[key] = run.q[0]
+        return known[key]
+
     def try_labels(self, variables: NDArray[np.int64], labels: NDArray[np.int64]) -> Floats:
         """Bounds of the children "x_i = v" and "x_i != v" for each pair, (k, 2), by short runs from the leaf's mode."""
         yes, no = 2 * np.arange(len(variables)), 2 * np.arange(len(variables)) + 1

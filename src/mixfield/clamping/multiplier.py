@@ -50,12 +50,13 @@ class Clamp:
 
 @dataclass(frozen=True)
 class Settled:
-    """Modes that live in their cell: marginals (K, n, L), bounds, and how the final runs ended."""
+    """Modes that live in their cell: marginals (K, n, L), bounds, how the final runs ended, and what holds them."""
 
     q: Floats
     log_z: Floats
     converged: NDArray[np.bool_]
     iterations: NDArray[np.int32]
+    multipliers: Floats = field(default_factory=lambda: np.empty(0))
 
 
 def settle(energy: Energy, cell: Cell, starts: Floats, *, solver: Solver, clamp: Clamp) -> Settled:

@@ -138,7 +138,7 @@ class DensestWindow:
         left = np.zeros(int(np.prod(shape)), bool)
         left[candidates] = True
         for _ in range(self.tries):
-            window = _densest(left.reshape(shape), self.size)
+            window = densest(left.reshape(shape), self.size)
             inside = window[left[window]]
             if len(inside) == 0:
                 return
@@ -163,7 +163,7 @@ def _box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:
     return np.ravel_multi_index(np.meshgrid(*ranges, indexing="ij"), shape).ravel()
 
 
-def _densest(marked: NDArray[np.bool_], size: int) -> Int64s:
+def densest(marked: NDArray[np.bool_], size: int) -> Int64s:
     """Variables of the window with most marks, by an integral image along every axis."""
     totals = marked.astype(np.int64)
     for axis, length in enumerate(marked.shape):

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from mixfield.kernels import binary as binary
     from mixfield.kernels import coloring as coloring
     from mixfield.kernels import counts as counts
+    from mixfield.kernels import lattice as lattice
+    from mixfield.kernels import separable as separable
+    from mixfield.kernels import softmax as softmax
     from mixfield.kernels import sweeps as sweeps
     from mixfield.kernels import tables as tables
 
 
-_SUBMODULES = ("binary", "coloring", "counts", "sweeps", "tables")
+_SUBMODULES = ("binary", "coloring", "counts", "lattice", "separable", "softmax", "sweeps", "tables")
 
 
 def __getattr__(name: str) -> ModuleType:

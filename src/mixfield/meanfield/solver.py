@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads
+from mixfield.energy.active_labels import active_labels
+from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.energy import Energy, allowed_labels, check
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import InfeasibleWarning, MixfieldError, NotConvergedWarning
-from mixfield.meanfield import coordinate, parallel, starts
+from mixfield.meanfield import coordinate, dense, parallel, starts
 from mixfield.meanfield.ascent import Ascent
 from mixfield.meanfield.free_energy import bounds
 from mixfield.meanfield.mode import Mode
@@ -56,6 +58,16 @@ class Solver:
         heat = np.broadcast_to(np.asarray(temperature, np.float64), len(q))
         tolerance = self.tolerance if tolerance is None else tolerance
         max_iterations = self.max_iterations if max_iterations is None else max_iterations
+        if isinstance(energy, DenseCRF) and not tilt.counts:
+            return dense.ascend(
+                energy,
+                q,
+                tilt,
+                temperature=heat,
+                tolerance=max(tolerance, dense.SINGLE),
+                max_iterations=max_iterations,
+                threads=self.threads,
+            )
         if not isinstance(energy, FactorGraph):
             return parallel.ascend(
                 energy, q, tilt, temperature=heat, tolerance=tolerance, max_iterations=max_iterations
@@ -162,6 +174,10 @@ def mean_field(
     heat = _arrays.positive("temperature", temperature)
     _arrays.at_least("restarts", restarts, 1)
     generator = _arrays.generator(rng)
+    if isinstance(energy, DenseCRF) and restarts == 1 and start is None and anneal_from is None:
+        mode = _dense_mean_field(energy, heat, solver)
+        warn_if_doubtful([mode])
+        return mode
     allowed = allowed_labels(energy)
     tilt = Tilt.shared(np.where(allowed, 0.0, np.inf), restarts)
     q = np.stack([_start(energy, allowed, start, k, generator) for k in range(restarts)])
@@ -183,6 +199,33 @@ def mean_field(
     )
     warn_if_doubtful([mode])
     return mode
+
+
+def _dense_mean_field(crf: DenseCRF, heat: float, solver: Solver) -> Mode:
+    """The mean field of a dense CRF that starts where pixels do not hear of each other, without labels that cannot
+    matter."""
+    labels = active_labels(crf)[0] if heat == 1.0 else np.arange(crf.n_labels)
+    small = crf.restricted(labels) if len(labels) < crf.n_labels else crf
+    iteration = dense.Iteration(small, 1, dense.Bias.none(small, 1), threads=solver.threads)
+    values, run = dense.climb(
+        iteration,
+        iteration.start(np.full(1, 1.0 / heat, np.float32)),
+        np.full(1, heat),
+        tolerance=max(solver.tolerance, dense.SINGLE),
+        max_iterations=solver.max_iterations,
+    )
+    log_z = iteration.bounds(values)
+    q = dense.unpack(small, values, 1)[0]
+    if small is not crf:
+        q, few = np.zeros((crf.n, crf.n_labels), np.float32), q
+        q[:, labels] = few
+    return Mode(
+        marginals=_arrays.frozen(q.reshape(*crf.shape, crf.n_labels)),
+        log_z=float(log_z[0]),
+        converged=bool(run.converged[0]),
+        iterations=int(run.iterations[0]),
+        temperature=heat,
+    )
 
 
 def _start(

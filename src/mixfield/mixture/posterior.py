@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
 from mixfield import _arrays
+from mixfield.clamping.constraint import Cardinality
 from mixfield.meanfield.mode import Mode
 from mixfield.mixture import archive
 from mixfield.mixture.node import Node
@@ -91,9 +92,35 @@ class MixturePosterior:
         terms = [w + log[variables, flat].sum(-1) for w, log in zip(weights, logs, strict=True)]
         return np.asarray(logsumexp(np.stack(terms), axis=0))
 
+    def among(self, labels: NDArray[np.int64], n_labels: int) -> MixturePosterior:
+        """The same posterior when its labels are ``labels`` of ``n_labels``, the others having probability zero."""
+        modes = tuple(
+            replace(
+                mode,
+                marginals=_widened(mode.marginals, labels, n_labels),
+                constraints=_renamed(mode.constraints, labels),
+            )
+            for mode in self.modes
+        )
+        tree = tuple(
+            node if node.constraint is None else replace(node, constraint=_renamed((node.constraint,), labels)[0])
+            for node in self.tree
+        )
+        return replace(self, modes=modes, tree=tree)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a compressed ``.npz`` file without pickles; `mixfield.load` reads it back."""
         archive.write(path, archive.Contents(self.modes, self.tree, self.t_max, self.notes))
+
+
+def _widened(marginals: Floats, labels: NDArray[np.int64], n_labels: int) -> Floats:
+    wide = np.zeros((*marginals.shape[:-1], n_labels), marginals.dtype)
+    wide[..., labels] = marginals
+    return _arrays.frozen(wide)
+
+
+def _renamed(constraints: tuple[Cardinality, ...], labels: NDArray[np.int64]) -> tuple[Cardinality, ...]:
+    return tuple(replace(c, labels=labels[c.labels]) for c in constraints)
 
 
 def load(path: str | PathLike[str]) -> MixturePosterior:

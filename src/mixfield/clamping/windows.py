@@ -1,0 +1,82 @@
+"""Where to cut a dense field: windows in which many pixels that are certain now melt together (section 7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.clamping.constraint import Cardinality
+from mixfield.clamping.leaf import Leaf, Proposal
+from mixfield.clamping.selection import BITS, densest
+from mixfield.clamping.temperature import critical_temperature
+from mixfield.meanfield.free_energy import entropies
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Groups of pixels of one label that melt together, in windows of several sizes.
+
+    Attributes
+    ----------
+    shares : sides of the windows, as shares of the longer side of the field.
+    heats : temperatures at which the field is looked at, as shares of Gamma = 2 T_max.
+    low, high : entropy thresholds in bits: certain at T = 1, uncertain at T.
+    smallest : share of the field that a group must have.
+    tries : cuts proposed for each leaf.
+    """
+
+    shares: tuple[float, ...] = (0.6, 0.3)
+    heats: tuple[float, ...] = (1 / 3, 1 / 2)
+    low: float = 0.3
+    high: float = 0.7
+    smallest: float = 5e-4
+    tries: int = 8
+
+    def propose(self, leaf: Leaf) -> Iterator[Proposal]:
+        """Cuts, the largest groups first."""
+        shape = leaf.energy.shape
+        gamma = 2.0 * critical_temperature(leaf.energy)
+        now = entropies(leaf.q) * BITS
+        labels = leaf.q.argmax(1)
+        free = np.zeros(len(labels), bool)
+        free[leaf.free] = True
+        for constraint in leaf.cell.constraints:
+            if constraint.sign > 0:  # its mode is its parent's: the same group would be cut again
+                free[constraint.group] = False
+        found: list[tuple[int, Proposal]] = []
+        for heat in sorted({max(1.0, share * gamma) for share in self.heats}):
+            q = leaf.at(heat)
+            candidates = free & (now < self.low) & (entropies(q) * BITS > self.high)
+            for share in self.shares:
+                side = max(1, round(share * max(shape)))
+                for group in self._groups(candidates, labels, shape, side):
+                    cut = Cardinality(group, labels[group], max(1, len(group) // 2))
+                    found.append((len(group), Proposal(cut, heat)))
+        taken = np.zeros(len(labels), bool)
+        given = 0
+        for _, proposal in sorted(found, key=lambda one: -one[0]):
+            group = proposal.constraint.group
+            if taken[group].mean() < 0.5 and given < self.tries:
+                taken[group] = True
+                given += 1
+                yield proposal
+
+    def _groups(
+        self, candidates: NDArray[np.bool_], labels: NDArray[np.int64], shape: tuple[int, ...], side: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Candidates of the dominant label in the densest windows."""
+        left = candidates.copy()
+        for _ in range(self.tries):
+            window = densest(left.reshape(shape), side)
+            inside = window[left[window]]
+            if len(inside) < max(1.0, self.smallest * len(labels)):
+                return
+            dominant = np.bincount(labels[inside]).argmax()
+            group = inside[labels[inside] == dominant]
+            left[group] = False
+            yield group

@@ -1,0 +1,68 @@
+"""Labels that cannot matter: left out with a bound on what they could have had."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _threads, kernels
+from mixfield.energy.dense_crf import DenseCRF
+
+Floats = NDArray[np.float64]
+
+
+def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
+    """Labels worth keeping, and a bound on the probability that mean field would give all others at any pixel.
+
+    Notes
+    -----
+    Let r_l(i) = exp(min_l' U_l'(i) - U_l(i)) and rho_l its largest value.  If q_l <= Q everywhere, the support of label
+    l is at most Gamma Q (Gamma the largest sum of a row of the kernels), that of the best label at least 0, and the
+    update gives q_l(i) <= r_l(i) exp(Gamma Q).  So a Q with rho_l exp(Gamma Q) <= Q is never exceeded, by any number of
+    updates that start at softmax(-U); there is one if rho_l <= 1 / (e Gamma).  Labels are left out, the weakest first,
+    while the sum of their bounds stays below ``crf.negligible`` at every pixel.
+    """
+    everything = np.arange(crf.n_labels)
+    if crf.negligible <= 0 or crf.n_labels < 2 or not crf.is_potts or any(c.strength < 0 for c in crf.couplings):
+        return everything, 0.0
+    gamma = crf.largest_support
+    ratio = _largest_ratios(crf)
+    candidates = np.flatnonzero(ratio * np.e * gamma <= 1.0)
+    candidates = candidates[np.argsort(ratio[candidates], kind="stable")]
+    factor = np.exp(gamma * _fixed_points(ratio[candidates], gamma))
+    totals = _largest_totals(crf, candidates, factor)
+    kept = int(np.searchsorted(totals, crf.negligible, side="right"))
+    kept = min(kept, crf.n_labels - 1)
+    return np.setdiff1d(everything, candidates[:kept]), float(totals[kept - 1]) if kept else 0.0
+
+
+def _fixed_points(ratio: Floats, gamma: float) -> Floats:
+    """The smallest Q with ratio * exp(gamma * Q) = Q, approached from below and rounded up."""
+    bound = ratio.copy()
+    for _ in range(200):
+        bound = ratio * np.exp(gamma * bound)
+    return np.minimum(bound * 1.001, 1.0)
+
+
+def _largest_ratios(crf: DenseCRF) -> Floats:
+    """(L,) largest exp(min U - U) of each label."""
+    gaps = np.full((len(crf.bands), crf.n_labels), np.inf, np.float32)
+
+    def work(begin: int, end: int) -> None:
+        for band in range(begin, end):
+            kernels.softmax.smallest_gaps(crf.costs, *crf.bands[band], gaps[band])
+
+    _threads.split(work, len(crf.bands), _threads.available(), updates=crf.costs.size)
+    return np.exp(-gaps.min(0).astype(np.float64))
+
+
+def _largest_totals(crf: DenseCRF, labels: NDArray[np.int64], factor: Floats) -> Floats:
+    """(len(labels),) largest sum over the first k of ``labels`` of factor * exp(min U - U), for every k."""
+    totals = np.zeros((len(crf.bands), len(labels)))
+
+    def work(begin: int, end: int) -> None:
+        for band in range(begin, end):
+            kernels.softmax.largest_totals(crf.costs, labels, factor, *crf.bands[band], totals[band])
+
+    _threads.split(work, len(crf.bands), _threads.available(), updates=crf.costs.size)
+    return totals.max(0)

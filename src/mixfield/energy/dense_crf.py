@@ -1,0 +1,366 @@
+"""Dense Gaussian CRFs: every pixel coupled to every other by Gaussian kernels (Krähenbühl and Koltun, 2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield import _arrays, _threads, kernels
+from mixfield.energy.gaussian import Bilateral, Filter, Gaussian, Kernel
+from mixfield.errors import InfeasibleError, MixfieldError
+
+Floats = NDArray[np.float64]
+Float32s = NDArray[np.float32]
+
+FORBIDDEN = np.float32(1e6)  # a cost that nothing outweighs, and that still adds up without overflow
+BAND = 1 << 16  # numbers that one thread works on at a time
+FEW = 6  # labels up to which it pays to leave out the last of them
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """A kernel between pixels and what it means for labels.
+
+    Attributes
+    ----------
+    filter : sums under the kernel, times the weight if it only rewards equal labels.
+    compatibility : ``None`` in that case, else (L, L) costs.
+    strength : the weight, or the largest eigenvalue of minus the costs.
+    unit : whether the kernel is normalised: its own largest eigenvalue is one.
+    """
+
+    filter: Filter
+    compatibility: Float32s | None
+    strength: float
+    unit: bool
+
+    def restricted(self, labels: NDArray[np.int64]) -> Coupling:
+        """The same for some of the labels."""
+        if self.compatibility is None:
+            return self
+        return replace(self, compatibility=np.ascontiguousarray(self.compatibility[np.ix_(labels, labels)]))
+
+
+class DenseCRF:
+    """An energy with a cost per pixel and label, and Gaussian kernels between all pairs of pixels.
+
+    ``E(x) = sum_i unary_i(x_i) + 1/2 sum_ij sum_m weight_m compatibility_m(x_i, x_j) k_m(f_i, f_j)``.
+
+    Parameters
+    ----------
+    unary : (*shape, L) costs; images (H, W, L), volumes (D, H, W, L), points (n, L); ``+inf`` forbids a label.
+    kernels : `Gaussian`, `Bilateral` and `Features` kernels.
+    negligible : labels that mean field can give no more than this probability at any pixel are left out by
+        `mean_field` and `infer` and come back as zeros; 0 keeps all.
+    symmetric : filter so that the kernels are exactly symmetric, as the derivative of an energy must be.
+    threads : threads for building the filters; they do not change the result.
+
+    Notes
+    -----
+    The sum over pairs includes i = j, as in the update of Krähenbühl and Koltun.  For a labeling that is a constant.
+    For a mean field, `expected` takes it as part of the quadratic form, of which `local_field` is the derivative, so
+    that the free energy is what the update lowers; it lies above the free energy without these terms, by half the
+    weight of the kernel's diagonal where a pixel is undecided, and its negative stays a lower bound of log Z.
+
+    Examples
+    --------
+    >>> import numpy as np, mixfield as mf
+    >>> crf = mf.DenseCRF(np.zeros((6, 8, 2)), [mf.Gaussian(sxy=2, weight=3)])
+    >>> crf.shape, crf.n_labels, crf.critical_temperature
+    ((6, 8), 2, 1.5)
+    """
+
+    batched = True
+
+    def __init__(
+        self,
+        unary: ArrayLike,
+        kernels: Sequence[Kernel],
+        *,
+        negligible: float = 0.05,
+        symmetric: bool = True,
+        threads: int | None = None,
+    ) -> None:
+        costs = np.asarray(unary)
+        if costs.dtype != np.float32:
+            costs = _arrays.floats("unary", unary)
+        if costs.ndim < 2 or costs.size == 0:
+            raise MixfieldError(f"unary must have shape (*shape, L), such as (H, W, L), got {costs.shape}")
+        flat = np.ascontiguousarray(costs.reshape(-1, costs.shape[-1]), np.float32)
+        self._settle(flat, costs.shape[:-1], negligible)
+        self._couple(kernels, symmetric=symmetric, threads=threads or _threads.available())
+
+    def _settle(self, costs: Float32s, shape: tuple[int, ...], negligible: float) -> None:
+        """Check costs (n, L) and keep them."""
+        if np.isnan(costs).any() or np.isneginf(costs).any():
+            raise MixfieldError("unary must hold costs: numbers or +inf (forbidden), got NaN or -inf")
+        finite = costs < FORBIDDEN
+        if not finite.all():
+            costs = np.where(finite, costs, FORBIDDEN)
+            empty = np.flatnonzero(~finite.any(1))
+            if len(empty):
+                pixel = tuple(int(i) for i in np.unravel_index(empty[0], shape))
+                raise InfeasibleError(f"unary forbids every label of pixel {pixel}; allow at least one")
+        self.shape = shape
+        self.costs = costs
+        self.negligible = negligible
+
+    def _couple(self, pairwise: Sequence[Kernel], *, symmetric: bool, threads: int) -> None:
+        found = [_coupling(kernel, self.shape, self.n_labels, symmetric, threads) for kernel in pairwise]
+        if any(coupling.compatibility is not None for coupling in found):
+            minus = -np.eye(self.n_labels, dtype=np.float32)
+            found = [c if c.compatibility is not None else replace(c, compatibility=minus) for c in found]
+        self.couplings = tuple(found)
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        probs: ArrayLike,
+        image: ArrayLike | None = None,
+        *,
+        floor: float = 1e-8,
+        smooth_sxy: float = 3.0,
+        smooth_weight: float = 3.0,
+        sxy: float = 67.0,
+        srgb: float = 3.0,
+        weight: float = 4.0,
+        negligible: float = 0.05,
+        threads: int | None = None,
+    ) -> DenseCRF:
+        """A dense CRF from the scores of a network and the image they belong to.
+
+        Parameters
+        ----------
+        probs : (H, W, L) probabilities; they need not sum to one, and zeros are fine.
+        image : (H, W) or (H, W, channels); without it only the smoothness kernel is used.
+        floor : smallest probability of a label, relative to the sum of its pixel.
+        smooth_sxy, smooth_weight : the kernel of near pixels.
+        sxy, srgb, weight : the kernel of near pixels of similar colour, intensities from 0 to 255.
+        negligible, threads : as for `DenseCRF`.
+
+        Examples
+        --------
+        >>> import numpy as np, mixfield as mf
+        >>> scores = np.random.default_rng(0).random((6, 8, 3))
+        >>> mf.DenseCRF.from_probabilities(scores).n_labels
+        3
+        """
+        pairwise: list[Kernel] = [Gaussian(smooth_sxy, smooth_weight)]
+        if image is not None:
+            pairwise.append(Bilateral(image, sxy, srgb, weight))
+        return cls(_log_costs(probs, floor), pairwise, negligible=negligible, threads=threads)
+
+    # ------------------------------------------------------------------ what an energy answers
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return self.costs.shape[1]
+
+    @property
+    def n(self) -> int:
+        """Number of pixels."""
+        return self.costs.shape[0]
+
+    @property
+    def unary(self) -> Float32s:
+        """(*shape, L) costs, ``+inf`` where a label is forbidden."""
+        costs = np.where(self.costs < FORBIDDEN, self.costs, np.float32(np.inf))
+        return costs.reshape(*self.shape, self.n_labels)
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """(n, L) labels each pixel may take."""
+        return self.costs < FORBIDDEN
+
+    def local_field(self, q: ArrayLike) -> Floats:
+        """Expected cost of each label of each pixel, the others following ``q`` (..., *shape, L)."""
+        modes = self._modes(q)
+        costs = np.where(self.costs < FORBIDDEN, self.costs, np.inf).astype(np.float64)
+        return (costs - self._supports(modes)).reshape(np.shape(q))
+
+    def expected(self, q: ArrayLike) -> Floats:
+        """Expected cost under ``q`` (..., *shape, L), the quadratic form of the notes, in float64."""
+        modes = self._modes(q)
+        heard = np.einsum("knl,knl->k", modes, self._supports(modes))
+        unary = np.einsum("knl,nl->k", modes, np.where(self.costs < FORBIDDEN, self.costs, 0.0), dtype=np.float64)
+        touched = np.where(self.allowed, 0.0, modes).any(axis=(1, 2))
+        total = np.where(touched, np.inf, unary - 0.5 * heard)
+        return total.reshape(np.shape(q)[: np.ndim(q) - len(self.shape) - 1])[()]
+
+    def of(self, x: ArrayLike) -> Floats:
+        """Cost of labelings (..., *shape)."""
+        labels = _arrays.integers("x", x, low=0, high=self.n_labels)
+        return self.expected(np.eye(self.n_labels)[labels])
+
+    @cached_property
+    def critical_temperature(self) -> float:
+        """T_max = Gamma / 2 in closed form, Gamma the sum of the weights of normalised kernels (appendix of the paper).
+
+        For other compatibilities, the largest eigenvalue of minus the costs over labels takes the place of the weight;
+        for kernels that are not normalised, their largest row sum is a bound of their largest eigenvalue.
+        """
+        total = 0.0
+        for coupling in self.couplings:
+            if coupling.unit:
+                total += coupling.strength
+            else:
+                largest = float(_row_sums(coupling.filter, self.n).max())
+                total += largest if coupling.compatibility is None else coupling.strength * largest
+        return total / 2
+
+    # ------------------------------------------------------------------ what the dense solver asks
+
+    @cached_property
+    def is_potts(self) -> bool:
+        """Whether every kernel only rewards equal labels."""
+        return all(coupling.compatibility is None for coupling in self.couplings)
+
+    @property
+    def channels(self) -> int:
+        """Numbers stored per pixel and mode: all labels, or all but the last where the rest tells it."""
+        return self.n_labels - 1 if self.is_potts and 1 < self.n_labels <= FEW else self.n_labels
+
+    @property
+    def largest_support(self) -> float:
+        """The largest support that a label can get anywhere, if every kernel is Potts."""
+        return float(self.shared_support.max(initial=0.0))
+
+    @cached_property
+    def shared_support(self) -> Float32s:
+        """(n,) support that the labels of a pixel share, if every kernel is Potts."""
+        return sum((_row_sums(coupling.filter, self.n) for coupling in self.couplings), np.zeros(self.n, np.float32))
+
+    def width(self, n_modes: int) -> int:
+        """Numbers stored per pixel for all modes together: a multiple of four, for the filters."""
+        return -(-n_modes * self.channels // 4) * 4
+
+    @cached_property
+    def bands(self) -> list[tuple[int, int]]:
+        """Pixels in portions of whole rows, the same for any number of threads."""
+        width = self.shape[-1] if len(self.shape) > 1 else min(self.n, BAND // 16)
+        rows = -(-self.n // width)
+        step = max(1, BAND // (width * max(self.channels, 4)))
+        return [(width * row, min(self.n, width * (row + step))) for row in range(0, rows, step)]
+
+    def workspaces(self, channels: int) -> list[tuple[Float32s, ...]]:
+        """Memory for `listen`, to be used again and again."""
+        return [coupling.filter.workspace(channels) for coupling in self.couplings]
+
+    def listen(
+        self,
+        values: Float32s,
+        n_modes: int,
+        spaces: list[tuple[Float32s, ...]],
+        threads: int,
+        hear: Callable[[int, int, int, Float32s], None],
+    ) -> None:
+        """Filter probabilities (n, K * channels) and call ``hear(band, first, last, support)`` for every band."""
+        prepared = [
+            coupling.filter.prepare(values, space, threads)
+            for coupling, space in zip(self.couplings, spaces, strict=True)
+        ]
+
+        def work(begin: int, end: int) -> None:
+            for band in range(begin, end):
+                first, last = self.bands[band]
+                support = np.zeros((last - first, values.shape[1]), np.float32)
+                for coupling, ready in zip(self.couplings, prepared, strict=True):
+                    if coupling.compatibility is None:
+                        coupling.filter.add(ready, first, last, support)
+                    else:
+                        filtered = np.zeros_like(support)
+                        coupling.filter.add(ready, first, last, filtered)
+                        kernels.softmax.mix_add(filtered, coupling.compatibility, n_modes, support)
+                hear(band, first, last, support)
+
+        _threads.split(work, len(self.bands), threads, updates=values.size)
+
+    def restricted(self, labels: NDArray[np.int64]) -> DenseCRF:
+        """The energy with only some of its labels; the filters are shared."""
+        crf = DenseCRF.__new__(DenseCRF)
+        crf._settle(np.ascontiguousarray(self.costs[:, labels]), self.shape, 0.0)
+        crf.couplings = tuple(coupling.restricted(labels) for coupling in self.couplings)
+        if self.is_potts:
+            crf.__dict__["shared_support"] = self.shared_support
+        return crf
+
+    # ------------------------------------------------------------------ helpers
+
+    def _modes(self, q: ArrayLike) -> Floats:
+        array = np.asarray(q, np.float64)
+        return array.reshape(-1, self.n, self.n_labels)
+
+    def _supports(self, modes: Floats) -> Floats:
+        """(K, n, L) minus the expected pairwise costs."""
+        n_modes, size = len(modes), len(modes) * self.n_labels
+        values = np.zeros((self.n, -(-size // 4) * 4), np.float32)
+        values[:, :size] = np.moveaxis(modes, 0, 1).reshape(self.n, -1)
+        out = np.empty_like(values)
+
+        def hear(band: int, first: int, last: int, support: Float32s) -> None:  # noqa: ARG001
+            out[first:last] = support
+
+        self.listen(values, n_modes, self.workspaces(values.shape[1]), _threads.available(), hear)
+        return np.moveaxis(out[:, :size].reshape(self.n, n_modes, self.n_labels), 1, 0).astype(np.float64)
+
+
+def _row_sums(filter: Filter, n: int) -> Float32s:
+    """(n,) filtered ones."""
+    ones, out = np.ones((n, 4), np.float32), np.zeros((n, 4), np.float32)
+    filter.add(filter.prepare(ones, filter.workspace(4), _threads.available()), 0, n, out)
+    return out[:, 0]
+
+
+def _coupling(kernel: Kernel, shape: tuple[int, ...], n_labels: int, symmetric: bool, threads: int) -> Coupling:
+    """A kernel with its filter built."""
+    unit = kernel.normalization != "none"
+    weight = np.asarray(kernel.weight, np.float64)
+    if weight.ndim == 0 and kernel.compatibility is None:
+        strength = float(weight)
+        if not np.isfinite(strength):
+            raise MixfieldError(f"weight must be a finite number, got {strength}")
+        built = kernel.filter(shape, strength, symmetric=symmetric, threads=threads)
+        return Coupling(built, None, strength, unit)
+    costs = _compatibility(kernel, weight, n_labels)
+    built = kernel.filter(shape, 1.0, symmetric=symmetric, threads=threads)
+    centred = np.eye(n_labels) - 1.0 / n_labels
+    attraction = -centred @ costs @ centred
+    return Coupling(built, costs, max(0.0, float(np.linalg.eigvalsh(attraction)[-1])), unit)
+
+
+def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:
+    """Costs (L, L) of pairs of labels."""
+    if weight.shape not in ((), (n_labels,)):
+        raise MixfieldError(f"weight must be one number or one per label ({n_labels}), got shape {weight.shape}")
+    if kernel.compatibility is None:
+        return np.asarray(-np.diag(weight), np.float32)
+    costs = np.asarray(kernel.compatibility, np.float64)
+    _arrays.check_shape("compatibility", costs, (n_labels, n_labels), "= (L, L) to match the unary")
+    if weight.ndim:
+        raise MixfieldError("weight must be one number where compatibility is given, got one per label")
+    return np.asarray(weight * (costs + costs.T) / 2, np.float32)  # each pair is counted in both orders
+
+
+def _log_costs(probs: ArrayLike, floor: float) -> Float32s:
+    """Costs of probabilities (*shape, L)."""
+    array = np.asarray(probs)
+    if array.ndim < 2 or array.size == 0 or array.dtype.kind not in "buif":
+        raise MixfieldError(f"probs must be an array (H, W, L) of numbers, got shape {array.shape} of {array.dtype}")
+    array = array.astype(np.float32)
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise MixfieldError(
+            "probs must be probabilities: finite numbers not below 0; log-scores go in as costs, DenseCRF(-scores, ...)"
+        )
+    total = array.sum(-1, keepdims=True)
+    if (total <= 0).any():
+        pixel = tuple(int(i) for i in np.argwhere(total[..., 0] <= 0)[0])
+        raise InfeasibleError(f"probs of pixel {pixel} are all zero; give at least one label a probability")
+    array /= total
+    np.maximum(array, np.float32(floor), out=array)
+    np.log(array, out=array)
+    return np.negative(array, out=array)

@@ -1,0 +1,171 @@
+"""Gaussian kernels between all pairs of pixels: where they are, what they look like, or any feature of them.
+
+The cost of two pixels i, j with labels l, l' is ``weight * compatibility[l, l'] * k(f_i, f_j)`` with
+``k = exp(-|f_i - f_j|^2 / 2)``; by default ``compatibility`` is minus the identity (Potts): agreeing is rewarded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield import _arrays
+from mixfield.energy import normalization as norms
+from mixfield.energy.lattice import Lattice
+from mixfield.energy.normalization import Normalization
+from mixfield.energy.separable import Separable
+from mixfield.errors import MixfieldError
+
+Float32s = NDArray[np.float32]
+
+
+class Filter(Protocol):
+    """Sums over all pixels under a kernel, in two steps."""
+
+    def workspace(self, channels: int) -> tuple[Float32s, ...]:
+        """Memory for `prepare`, to be used again and again."""
+
+    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int) -> Float32s:
+        """Whatever is common to all pixels, from values (n, C)."""
+
+    def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
+        """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """Pixels near each other agree (the smoothness kernel).
+
+    Attributes
+    ----------
+    sxy : bandwidth in pixels, one number or one per axis of the field.
+    weight : strength, one number or one per label.
+    compatibility : (L, L) costs of pairs of labels; minus the identity if not given.
+    normalization : ``"symmetric"``, ``"before"``, ``"after"`` or ``"none"``.
+    """
+
+    sxy: float | Sequence[float]
+    weight: float | ArrayLike = 1.0
+    compatibility: ArrayLike | None = None
+    normalization: Normalization = "symmetric"
+
+    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
+        """The sums of this kernel on a field of ``shape``: exact where the bandwidth is small."""
+        sigmas = _bandwidths("sxy", self.sxy, len(shape))
+        if Separable.suits(sigmas):
+            return Separable.build(shape, sigmas, strength=strength, normalization=self.normalization)
+        widths = np.array(sigmas[::-1], np.float32)
+        return _lattice(np.asarray(_positions(shape) / widths, np.float32), self, strength, symmetric, threads)
+
+
+@dataclass(frozen=True, eq=False)
+class Bilateral:
+    """Pixels near each other *and* of similar colour agree (the appearance kernel).
+
+    Attributes
+    ----------
+    image : (*shape, channels) or (*shape) intensities, any number of channels.
+    sxy : bandwidth of positions in pixels, one number or one per axis.
+    srgb : bandwidth of intensities, one number or one per channel.
+    weight, compatibility, normalization : as for `Gaussian`.
+    """
+
+    image: ArrayLike
+    sxy: float | Sequence[float]
+    srgb: float | Sequence[float]
+    weight: float | ArrayLike = 1.0
+    compatibility: ArrayLike | None = None
+    normalization: Normalization = "symmetric"
+
+    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
+        """The sums of this kernel on a field of ``shape``."""
+        image = _intensities(self.image, shape)
+        positions = _positions(shape) / np.array(_bandwidths("sxy", self.sxy, len(shape))[::-1], np.float32)
+        colours = image / np.array(_bandwidths("srgb", self.srgb, image.shape[1]), np.float32)
+        return _lattice(np.concatenate([positions, colours], axis=1), self, strength, symmetric, threads)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Pixels (or points) with similar feature vectors agree.
+
+    Attributes
+    ----------
+    array : (*shape, d) features, divided by their bandwidths.
+    weight, compatibility, normalization : as for `Gaussian`.
+    """
+
+    array: ArrayLike
+    weight: float | ArrayLike = 1.0
+    compatibility: ArrayLike | None = None
+    normalization: Normalization = "symmetric"
+
+    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
+        """The sums of this kernel on a field of ``shape``."""
+        array = _real("array", self.array)
+        n = int(np.prod(shape))
+        if array.ndim < 2 or array.shape[:-1] not in (shape, (n,)):
+            raise MixfieldError(f"array must have shape {(*shape, 'd')} = (*shape, d) of the field, got {array.shape}")
+        return _lattice(array.reshape(n, -1), self, strength, symmetric, threads)
+
+
+Kernel = Gaussian | Bilateral | Features
+
+
+def _lattice(features: Float32s, kernel: Kernel, strength: float, symmetric: bool, threads: int) -> Lattice:
+    norms.check(kernel.normalization)
+    if features.shape[1] == 0:
+        raise MixfieldError("array must have at least one feature per pixel, got 0")
+    if not np.abs(features).max(initial=0.0) < 1e6:
+        raise MixfieldError(
+            "features divided by their bandwidths must stay below a million, so that neighbours can be told apart in "
+            f"single precision; got {np.abs(features).max():.3g}: raise the bandwidths or shift the features to zero"
+        )
+    return Lattice.build(
+        np.ascontiguousarray(features, np.float32),
+        strength=strength,
+        normalization=kernel.normalization,
+        symmetric=symmetric,
+        threads=threads,
+    )
+
+
+def _real(name: str, value: Any) -> Float32s:
+    array = np.asarray(value)
+    if array.dtype.kind not in "buif":
+        raise MixfieldError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
+    array = array.astype(np.float32)
+    if not np.isfinite(array).all():
+        raise MixfieldError(f"{name} must hold finite numbers, got NaN or infinity")
+    return array
+
+
+def _intensities(image: ArrayLike, shape: tuple[int, ...]) -> Float32s:
+    array = _real("image", image)
+    if array.shape == shape:
+        array = array[..., None]
+    if array.shape[:-1] != shape:
+        hint = ""
+        if len(shape) == 2 and array.ndim >= 2 and array.shape[:2] == shape[::-1]:
+            hint = "; rows come first (height, width): transpose the image or the unary"
+        raise MixfieldError(
+            f"image must have shape {(*shape, 'channels')} or {shape} to match the unary, got {array.shape}{hint}"
+        )
+    return array.reshape(-1, array.shape[-1])
+
+
+def _bandwidths(name: str, value: float | Sequence[float], count: int) -> list[float]:
+    widths = np.atleast_1d(np.asarray(value, np.float64))
+    if widths.shape not in ((1,), (count,)):
+        raise MixfieldError(f"{name} must be one number or {count}, one per axis or channel, got {widths.size}")
+    return [_arrays.positive(name, float(w)) for w in np.broadcast_to(widths, count)]
+
+
+def _positions(shape: tuple[int, ...]) -> Float32s:
+    """(n, axes) coordinates, the last axis (x) first, as pydensecrf orders them."""
+    axes = np.indices(shape, np.float32)[::-1]
+    return np.ascontiguousarray(np.moveaxis(axes, 0, -1)).reshape(-1, len(shape))

@@ -1,0 +1,184 @@
+"""Gaussian sums over arbitrary features: the permutohedral lattice, built once and shared by all that filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _threads, kernels
+from mixfield.energy.normalization import Normalization, factors
+
+Float32s = NDArray[np.float32]
+Int32s = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Sums ``out_i = sum_j exp(-|f_i - f_j|^2 / 2) values_j``, approximated on the permutohedral lattice.
+
+    The sums over the points around each corner run over a list sorted by corner: nothing is written twice, so the
+    number of threads does not change the result.
+
+    Attributes
+    ----------
+    corner, weight : (n, d + 1) corners of the simplex around each point, and their weights when values are read back.
+    start, point, point_weight : points around each corner v, entries ``start[v]`` to ``start[v + 1]``, and their
+        weights when values are collected.
+    plus, minus : (d + 1, m) neighbours along each direction, m where there is none.
+    symmetric : average over both orders of the directions.  Where neighbours are missing the order matters, and only
+        the average is a symmetric kernel, the derivative of an energy; a single order costs less where colours are
+        many.
+    """
+
+    corner: Int32s
+    weight: Float32s
+    start: NDArray[np.int64]
+    point: Int32s
+    point_weight: Float32s
+    plus: Int32s
+    minus: Int32s
+    symmetric: bool = True
+
+    @staticmethod
+    def build(
+        features: Float32s,
+        *,
+        strength: float = 1.0,
+        normalization: Normalization = "symmetric",
+        symmetric: bool = True,
+        threads: int = 1,
+    ) -> Lattice:
+        """The lattice of points ``features`` (n, d), scaled to unit bandwidth."""
+        n, d = features.shape
+        multiplier = np.append(np.random.default_rng(d).integers(1, 2**62, d) | 1, 0)
+        keys, weight = np.empty((n, d + 1), np.int64), np.empty((n, d + 1), np.float32)
+        scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
+
+        def embed(first: int, last: int) -> None:
+            kernels.lattice.embed(features, scale.astype(np.float32), multiplier, first, last, keys, weight)
+
+        _threads.split(embed, n, threads, updates=8 * n)
+        known, corner = _number(keys, threads)
+        plus, minus = _neighbours(known, multiplier, threads)
+        entries = _sorted(corner, weight, len(known), threads)
+        # so that a point far from all others gets itself back; with both orders added up, half of them
+        weight *= np.float32(1 / (1 + 2.0**-d) / (1 + symmetric))
+        lattice = Lattice(corner, weight, *entries, plus, minus, symmetric)
+        # filtered ones: how much kernel each point has around it
+        before, after = factors(lattice.apply(np.ones((n, 4), np.float32), threads)[:, 0], normalization)
+        weight *= np.float32(strength) * after[:, None]
+        lattice.point_weight[:] *= before[lattice.point]
+        return lattice
+
+    def workspace(self, channels: int) -> tuple[Float32s, ...]:
+        """Values at the corners, and zeros for the neighbour that is missing."""
+        return tuple(np.zeros((self.plus.shape[1] + 1, channels), np.float32) for _ in range(2 + self.symmetric))
+
+    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int) -> Float32s:
+        """Splat and blur values (n, C): what `add` reads."""
+        corners, channels = self.plus.shape[1], values.shape[1]
+        here, there = space[:2]
+
+        def splat(first: int, last: int) -> None:
+            begin, end = np.searchsorted(self.start[:-1], [first, last])
+            kernels.lattice.splat(values, self.start, self.point, self.point_weight, begin, end, here)
+
+        def blur(source: Float32s, direction: int, target: Float32s, keep: float = 0.0) -> None:
+            def work(first: int, last: int) -> None:
+                kernels.lattice.blur(
+                    source, self.plus[direction], self.minus[direction], np.float32(keep), first, last, target
+                )
+
+            _threads.split(work, corners, threads, updates=corners * (2 + channels / 4))
+
+        _threads.split(splat, len(self.point), threads, updates=len(self.point) * (2 + channels / 4))
+        directions = list(range(len(self.plus)))
+        if not self.symmetric:
+            for direction in directions:
+                blur(here, direction, there)
+                here, there = there, here
+            return here
+        source, both = here, space[2]
+        for direction in directions:
+            target = both if (len(directions) - direction) % 2 else there
+            blur(source, direction, target)
+            source = target
+        for direction in directions[:0:-1]:
+            blur(here, direction, there)
+            here, there = there, here
+        blur(here, 0, both, keep=1.0)
+        return both
+
+    def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
+        """Add the sums of points ``first`` to ``last`` to ``out`` (last - first, C)."""
+        kernels.lattice.slice_add(prepared, self.corner, self.weight, first, last, out)
+
+    def apply(self, values: Float32s, threads: int) -> Float32s:
+        """All sums (n, C)."""
+        prepared, out = self.prepare(values, self.workspace(values.shape[1]), threads), np.zeros_like(values)
+
+        def work(first: int, last: int) -> None:
+            self.add(prepared, first, last, out[first:last])
+
+        _threads.split(work, len(values), threads, updates=len(values) * values.shape[1])
+        return out
+
+
+def _number(keys: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], Int32s]:
+    """Distinct keys by first appearance, and the number of each: the same for any number of threads."""
+    n, corners = keys.shape
+    corner = np.empty((n, corners), np.int32)
+    shares: dict[int, tuple[int, NDArray[np.int64]]] = {}
+
+    def work(first: int, last: int) -> None:
+        shares[first] = last, kernels.lattice.number(keys, first, last, corner)
+
+    _threads.split(work, n, threads, updates=8 * n)
+    known = np.empty(0, np.int64)
+    for first in sorted(shares):
+        last, found = shares[first]
+        if first == 0:
+            known = found.copy()
+            continue
+        known, numbers = kernels.lattice.merge(known, found)
+        kernels.lattice.renumber(numbers, first, last, corner)
+    return known, corner
+
+
+def _neighbours(known: NDArray[np.int64], multiplier: NDArray[np.int64], threads: int) -> tuple[Int32s, Int32s]:
+    plus, minus = (np.empty((len(multiplier), len(known)), np.int32) for _ in range(2))
+    table, step = kernels.lattice.hashed(known), kernels.lattice.steps(multiplier)
+
+    def work(first: int, last: int) -> None:
+        kernels.lattice.link(table, known, step, first, last, plus, minus)
+
+    _threads.split(work, len(multiplier), threads, updates=4 * plus.size)
+    return plus, minus
+
+
+def _sorted(corner: Int32s, weight: Float32s, corners: int, threads: int) -> tuple[NDArray[np.int64], Int32s, Float32s]:
+    """Entries sorted by corner and, within a corner, by point."""
+    n = len(corner)
+    sizes: dict[int, tuple[int, NDArray[np.int64]]] = {}
+    point, sorted_weight = np.empty(corner.size, np.int32), np.empty(corner.size, np.float32)
+
+    def count(first: int, last: int) -> None:
+        size = np.zeros(corners, np.int64)
+        kernels.lattice.count_entries(corner, first, last, size)
+        sizes[first] = last, size
+
+    _threads.split(count, n, threads, updates=4 * n)
+    total = sum(size for _, size in sizes.values())
+    start = np.concatenate([[0], np.cumsum(total)])
+    places, place = {}, start[:-1].copy()
+    for first in sorted(sizes):
+        places[first] = place.copy()
+        place += sizes[first][1]
+
+    def sort(first: int, last: int) -> None:
+        kernels.lattice.sort_entries(corner, weight, first, last, places[first], point, sorted_weight)
+
+    _threads.split(sort, n, threads, updates=4 * n)
+    return start, point, sorted_weight

@@ -1,0 +1,104 @@
+"""Gaussian sums on a regular grid, one axis after the other: exact but for the cut of the tails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _threads, kernels
+from mixfield.energy.normalization import Normalization, factors
+
+Float32s = NDArray[np.float32]
+
+CUT = 3.75  # standard deviations at which the tails end: a weight below one thousandth
+
+
+@dataclass(frozen=True, eq=False)
+class Separable:
+    """Sums ``out_i = sum_j exp(-|p_i - p_j|^2 / 2) values_j`` over the positions p of a grid.
+
+    Attributes
+    ----------
+    shape : of the grid.
+    leading : (size, 2 r + 1) weights along each axis but the last two.
+    rows : (size, 2 r + 1) weights along the last axis but one, factors of normalisation included.
+    bell : (2 s + 1,) weights along the last axis, between the factors ``before`` and ``after`` (size,).
+    """
+
+    shape: tuple[int, ...]
+    leading: tuple[Float32s, ...]
+    rows: Float32s
+    bell: Float32s
+    before: Float32s
+    after: Float32s
+
+    @staticmethod
+    def build(
+        shape: tuple[int, ...], sigmas: Sequence[float], *, strength: float = 1.0, normalization: Normalization
+    ) -> Separable:
+        """The filter of a grid of ``shape`` with a bandwidth ``sigmas`` in cells along each axis."""
+        grid = (1,) * (2 - len(shape)) + shape
+        widths = (1.0,) * (2 - len(shape)) + tuple(sigmas)
+        *others, last = [_axis(size, sigma, normalization) for size, sigma in zip(grid, widths, strict=True)]
+        *leading, rows = [_taps(*axis) for axis in others]
+        bell, before, after = last
+        return Separable(grid, tuple(leading), rows, bell, before, (strength * after).astype(np.float32))
+
+    @staticmethod
+    def suits(sigmas: Sequence[float]) -> bool:
+        """Whether the filter is short enough to be worth its exactness."""
+        return max(sigmas) <= 10.0
+
+    def workspace(self, channels: int) -> tuple[Float32s, ...]:
+        """One copy of the values for each axis but the last two."""
+        return tuple(np.empty((int(np.prod(self.shape)), channels), np.float32) for _ in self.leading)
+
+    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int) -> Float32s:
+        """Filter values (n, C) along all axes but the last two."""
+        for axis, (taps, out) in enumerate(zip(self.leading, space, strict=True)):
+            stack = (-1, self.shape[axis], int(np.prod(self.shape[axis + 1 :])) * values.shape[1])
+            for source, target in zip(values.reshape(stack), out.reshape(stack), strict=True):
+                _rows(source, taps, target, threads)
+            values = out
+        return values
+
+    def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
+        """Add the sums of points ``first`` to ``last``, whole rows, to ``out`` (last - first, C)."""
+        height, width = self.shape[-2:]
+        channels = prepared.shape[1]
+        values, lines = prepared.reshape(-1, height, width * channels), out.reshape(-1, width * channels)
+        before, after = np.repeat(self.before, channels), np.repeat(self.after, channels)
+        row, stop = first // width, last // width
+        while row < stop:
+            image, begin = divmod(row, height)
+            end = min(height, begin + stop - row)
+            part = lines[row - first // width : row - first // width + end - begin]
+            kernels.separable.filter_add(values[image], self.rows, self.bell, channels, before, after, begin, end, part)
+            row += end - begin
+
+
+def _rows(source: Float32s, taps: Float32s, target: Float32s, threads: int) -> None:
+    def work(first: int, last: int) -> None:
+        kernels.separable.filter_rows(source, taps, first, last, target[first:last])
+
+    _threads.split(work, len(source), threads, updates=source.size * taps.shape[1] / 8)
+
+
+def _axis(size: int, sigma: float, normalization: Normalization) -> tuple[Float32s, Float32s, Float32s]:
+    """The bell along one axis, and the factors before and after it."""
+    radius = min(size - 1, int(CUT * sigma))
+    bell = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
+    sums = np.convolve(np.ones(size), bell, mode="full")[radius : radius + size]
+    before, after = factors(sums.astype(np.float32), normalization)
+    return bell.astype(np.float32), before, after
+
+
+def _taps(bell: Float32s, before: Float32s, after: Float32s) -> Float32s:
+    """The weights of every row, with the factors in them."""
+    radius = len(bell) // 2
+    padded = np.pad(before, radius)
+    taps = np.lib.stride_tricks.sliding_window_view(padded, len(bell)) * bell * after[:, None]
+    return np.ascontiguousarray(taps, np.float32)

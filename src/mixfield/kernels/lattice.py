@@ -1,0 +1,255 @@
+"""The permutohedral lattice: Gaussian sums over many points in few dimensions (Adams, Baek and Davis, 2010).
+
+Points are written as a mixture of the d + 1 corners of the simplex around them ("splat"), values are blurred along the
+d + 1 directions of the lattice, and read back ("slice").  A corner is known by a 64-bit key that is *linear* in its
+coordinates, so the key of a neighbour is the key plus a constant and coordinates need not be stored.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from mixfield.kernels.rows import smooth, weigh
+
+LANES = 32  # points embedded together, so that every step of the embedding runs over contiguous numbers
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def embed(features, scale, multiplier, first, last, keys, weight):
+    """Keys and weights (n, d + 1) of the corners around points ``first`` to ``last`` of ``features`` (n, d)."""
+    d = features.shape[1]
+    one = np.float32(1.0)
+    side = np.float32(d + 1)
+    inverse = np.float32(1.0 / (d + 1))
+    elevated = np.empty((d + 1, LANES), np.float32)
+    base = np.empty((d + 1, LANES), np.float32)
+    rank = np.empty((d + 1, LANES), np.int32)
+    excess = np.empty(LANES, np.int32)
+    total = np.empty(LANES, np.float32)
+    sorted_rest = np.empty((d + 2, LANES), np.float32)
+    sorted_step = np.empty((d + 1, LANES), np.int64)
+    key = np.empty(LANES, np.int64)
+    step = steps(multiplier)
+    for begin in range(first, last, LANES):
+        count = min(LANES, last - begin)
+        for i in range(count):
+            total[i] = 0.0
+        for j in range(d, 0, -1):
+            for i in range(count):
+                scaled = features[begin + i, j - 1] * scale[j - 1]
+                elevated[j, i] = total[i] - np.float32(j) * scaled
+                total[i] += scaled
+        for i in range(count):
+            elevated[0, i] = total[i]
+            excess[i] = 0
+        # the nearest point whose coordinates are all multiples of d + 1, not yet on the plane where they sum to zero
+        for j in range(d + 1):
+            for i in range(count):
+                nearest = np.floor(elevated[j, i] * inverse + np.float32(0.5))
+                base[j, i] = nearest * side
+                excess[i] += np.int32(nearest)
+                rank[j, i] = 0
+        for j in range(d):
+            for k in range(j + 1, d + 1):
+                for i in range(count):
+                    less = np.int32(elevated[j, i] - base[j, i] < elevated[k, i] - base[k, i])
+                    rank[j, i] += less
+                    rank[k, i] += 1 - less
+        # back to the plane: move the coordinates that lie farthest out
+        for j in range(d + 1):
+            for i in range(count):
+                moved = rank[j, i] + excess[i]
+                turn = np.int32(moved < 0) - np.int32(moved > d)
+                rank[j, i] = moved + turn * (d + 1)
+                base[j, i] += np.float32(turn) * side
+        for k in range(d + 2):
+            for i in range(count):
+                sorted_rest[k, i] = 0.0
+        for k in range(d + 1):
+            for i in range(count):
+                sorted_step[k, i] = 0
+            for j in range(d + 1):
+                for i in range(count):
+                    here = np.int32(rank[j, i] == k)
+                    sorted_rest[k, i] += np.float32(here) * (elevated[j, i] - base[j, i]) * inverse
+                    sorted_step[k, i] += np.int64(here) * step[j]
+        for i in range(count):
+            key[i] = 0
+        for j in range(d + 1):
+            for i in range(count):
+                key[i] += np.int64(base[j, i]) * multiplier[j]
+        for i in range(count):
+            keys[begin + i, 0] = key[i]
+            weight[begin + i, 0] = one + sorted_rest[d, i] - sorted_rest[0, i]
+        for r in range(1, d + 1):
+            for i in range(count):
+                key[i] += sorted_step[d + 1 - r, i]
+                keys[begin + i, r] = key[i]
+                weight[begin + i, r] = sorted_rest[d - r, i] - sorted_rest[d + 1 - r, i]
+
+
+@njit(cache=True, nogil=True)
+def steps(multiplier):
+    """Change of a key from a corner to its neighbour along each direction: +1 everywhere, -d at the direction."""
+    total = np.int64(0)
+    for a in multiplier:
+        total += a
+    return total - len(multiplier) * multiplier
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _slot(key, mask):
+    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+
+
+@njit(cache=True, nogil=True)
+def _find(table, key):
+    """Place of ``key`` in a table of (key, number + 1) pairs, or the free place where it belongs."""
+    mask = len(table) // 2 - 1
+    at = _slot(key, mask)
+    while table[2 * at + 1] != 0 and table[2 * at] != key:
+        at = (at + 1) & mask
+    return 2 * at
+
+
+@njit(cache=True, nogil=True)
+def _table(known, count):
+    """A hash table of the first ``count`` of ``known`` keys, at most half full."""
+    size = 1 << 13
+    while size < 4 * count:
+        size *= 2
+    table = np.zeros(2 * size, np.int64)
+    for number in range(count):
+        at = _find(table, known[number])
+        table[at], table[at + 1] = known[number], number + 1
+    return table
+
+
+@njit(cache=True, nogil=True)
+def number(keys, first, last, vertex):
+    """Number the distinct keys of points ``first`` to ``last`` by first appearance; returns them in that order."""
+    corners = keys.shape[1]
+    known = np.empty(1 << 12, np.int64)
+    table = _table(known, 0)
+    count = 0
+    last_key, last_number = np.zeros(corners, np.int64), np.full(corners, -1, np.int32)
+    for p in range(first, last):
+        for r in range(corners):
+            key = keys[p, r]
+            if last_key[r] != key or last_number[r] < 0:  # neighbours often share a corner
+                at = _find(table, key)
+                if table[at + 1] == 0:
+                    if count == len(known):
+                        larger = np.empty(2 * count, np.int64)
+                        larger[:count] = known
+                        known = larger
+                        table = _table(known, count)
+                        at = _find(table, key)
+                    known[count] = key
+                    count += 1
+                    table[at], table[at + 1] = key, count
+                last_key[r], last_number[r] = key, np.int32(table[at + 1] - 1)
+            vertex[p, r] = last_number[r]
+    return known[:count]
+
+
+@njit(cache=True, nogil=True)
+def merge(known, more):
+    """All distinct keys, those of ``known`` first; and the numbers of ``more`` among them."""
+    everything = np.concatenate((known, more))
+    table = _table(everything, len(known))
+    count = len(known)
+    numbers = np.empty(len(more), np.int32)
+    for i in range(len(more)):
+        at = _find(table, more[i])
+        if table[at + 1] == 0:
+            if 4 * count >= len(table):
+                table = _table(everything, count)
+                at = _find(table, more[i])
+            everything[count] = more[i]
+            count += 1
+            table[at], table[at + 1] = more[i], count
+        numbers[i] = table[at + 1] - 1
+    return everything[:count], numbers
+
+
+@njit(cache=True, nogil=True)
+def renumber(numbers, first, last, vertex):
+    """Replace the corner numbers of points ``first`` to ``last``."""
+    for p in range(first, last):
+        for r in range(vertex.shape[1]):
+            vertex[p, r] = numbers[vertex[p, r]]
+
+
+@njit(cache=True, nogil=True)
+def hashed(known):
+    """The hash table of all corners, for `link`."""
+    return _table(known, len(known))
+
+
+@njit(cache=True, nogil=True)
+def link(table, known, step, first, last, plus, minus):
+    """Neighbours (d + 1, m) of every corner along directions ``first`` to ``last``; m where there is none."""
+    m = len(known)
+    for j in range(first, last):
+        for u in range(m):
+            minus[j, u] = m
+        for u in range(m):
+            at = _find(table, known[u] + step[j])
+            other = table[at + 1] - 1
+            if other >= 0:
+                plus[j, u] = other
+                minus[j, other] = u
+            else:
+                plus[j, u] = m
+
+
+@njit(cache=True, nogil=True)
+def count_entries(vertex, first, last, size):
+    """How many points among ``first`` to ``last`` touch each corner."""
+    for p in range(first, last):
+        for r in range(vertex.shape[1]):
+            size[vertex[p, r]] += 1
+
+
+@njit(cache=True, nogil=True)
+def sort_entries(vertex, weight, first, last, place, point, sorted_weight):
+    """Write the entries of points ``first`` to ``last`` sorted by corner; ``place`` is where each corner's begin."""
+    for p in range(first, last):
+        for r in range(vertex.shape[1]):
+            at = place[vertex[p, r]]
+            place[vertex[p, r]] = at + 1
+            point[at] = p
+            sorted_weight[at] = weight[p, r]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def splat(values, start, point, weight, first, last, out):
+    """Sum the values (n, C) of the points around corners ``first`` to ``last`` into ``out`` (m + 1, C)."""
+    channels = values.shape[1]
+    source, target = values.reshape(-1), out.reshape(-1)
+    for v in range(first, last):
+        out[v] = 0.0
+        weigh(source, point, weight, start[v], start[v + 1], channels, target, v * channels)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def blur(values, plus, minus, keep, first, last, out):
+    """Corners ``first`` to ``last`` plus half of both neighbours along one direction, added to ``keep`` times ``out``.
+
+    ``keep`` is zero or one.
+    """
+    channels = values.shape[1]
+    source, target = values.reshape(-1), out.reshape(-1)
+    for u in range(first, last):
+        smooth(source, u, plus[u], minus[u], channels, keep, target)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def slice_add(values, vertex, weight, first, last, out):
+    """Add the values (m + 1, C) around points ``first`` to ``last`` to ``out`` (last - first, C)."""
+    channels, corners = values.shape[1], vertex.shape[1]
+    source, target, rows, weights = values.reshape(-1), out.reshape(-1), vertex.reshape(-1), weight.reshape(-1)
+    for p in range(first, last):
+        weigh(source, rows, weights, p * corners, (p + 1) * corners, channels, target, (p - first) * channels)

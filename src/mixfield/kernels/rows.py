@@ -1,0 +1,121 @@
+"""Weighted sums of rows: the inner loops of the lattice, eight or four channels in one register.
+
+The compiler does not find this form by itself: it would keep the sum in memory, or gather across rows.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def _pointer(context, builder, kind, array, at, vector):
+    """Address of ``array[at:]`` as a vector."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+
+
+def _load(builder, pointer):
+    value = builder.load(pointer)
+    value.align = 4
+    return value
+
+
+def _spread(builder, number, vector):
+    """A vector that repeats one number."""
+    blank = ir.Constant(vector, ir.Undefined)
+    one = builder.insert_element(blank, number, cgutils.int32_t(0))
+    return builder.shuffle_vector(
+        one, blank, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    )
+
+
+def _weigher(lanes):
+    """Add sum over e in begin .. end of weight[e] * source[row[e] * channels + shift :][:lanes] to out[at:][:lanes]."""
+
+    @intrinsic
+    def weigh(context, source, row, weight, begin, end, channels, shift, out, at):  # noqa: ARG001
+        signature = types.void(source, row, weight, types.intp, types.intp, types.intp, types.intp, out, types.intp)
+        vector = ir.VectorType(ir.FloatType(), lanes)
+
+        def generate(context, builder, signature, arguments):
+            source, row, weight, begin, end, channels, shift, out, at = arguments
+            kinds = signature.args
+            rows = context.make_array(kinds[1])(context, builder, row).data
+            weights = context.make_array(kinds[2])(context, builder, weight).data
+            place = _pointer(context, builder, kinds[7], out, at, vector)
+            total = cgutils.alloca_once_value(builder, _load(builder, place))
+            with cgutils.for_range_slice(builder, begin, end, ir.Constant(begin.type, 1)) as (e, _):
+                where = builder.sext(builder.load(builder.gep(rows, [e])), begin.type)
+                where = builder.add(builder.mul(where, channels), shift)
+                here = _load(builder, _pointer(context, builder, kinds[0], source, where, vector))
+                factor = _spread(builder, builder.load(builder.gep(weights, [e])), vector)
+                product = builder.fmul(factor, here, flags=("contract",))
+                builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+            builder.store(builder.load(total), place).align = 4
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return weigh
+
+
+def _smoother(lanes):
+    """out[at:] = keep * out[at:] + source[at:] + (source[a:] + source[b:]) / 2, for ``lanes`` numbers."""
+
+    @intrinsic
+    def smooth(context, source, at, a, b, keep, out):  # noqa: ARG001
+        signature = types.void(source, types.intp, types.intp, types.intp, types.float32, out)
+        vector = ir.VectorType(ir.FloatType(), lanes)
+
+        def generate(context, builder, signature, arguments):
+            source, at, a, b, keep, out = arguments
+            here, left, right = (
+                _load(builder, _pointer(context, builder, signature.args[0], source, where, vector))
+                for where in (at, a, b)
+            )
+            half = _spread(builder, ir.Constant(ir.FloatType(), 0.5), vector)
+            sides = builder.fmul(half, builder.fadd(left, right), flags=("contract",))
+            total = builder.fadd(here, sides, flags=("contract",))
+            place = _pointer(context, builder, signature.args[5], out, at, vector)
+            with builder.if_else(builder.fcmp_ordered("==", keep, ir.Constant(ir.FloatType(), 0.0))) as (fresh, more):
+                with fresh:
+                    builder.store(total, place).align = 4
+                with more:
+                    builder.store(builder.fadd(_load(builder, place), total), place).align = 4
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return smooth
+
+
+_weigh8, _weigh4 = _weigher(8), _weigher(4)
+_smooth8, _smooth4 = _smoother(8), _smoother(4)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def weigh(source, row, weight, begin, end, channels, out, at):
+    """Add sum over e in begin .. end of weight[e] * source[row[e]] to ``out`` from ``at``; all arrays are flat.
+
+    ``channels``, the length of a row, is a multiple of four.
+    """
+    shift = 0
+    while shift + 8 <= channels:
+        _weigh8(source, row, weight, begin, end, channels, shift, out, at + shift)
+        shift += 8
+    if shift < channels:
+        _weigh4(source, row, weight, begin, end, channels, shift, out, at + shift)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def smooth(source, row, a, b, channels, keep, out):
+    """Row ``row`` of ``source`` plus half of rows ``a`` and ``b``, written to ``out``, or added if ``keep`` is one."""
+    shift = 0
+    while shift + 8 <= channels:
+        _smooth8(source, row * channels + shift, a * channels + shift, b * channels + shift, keep, out)
+        shift += 8
+    if shift < channels:
+        _smooth4(source, row * channels + shift, a * channels + shift, b * channels + shift, keep, out)

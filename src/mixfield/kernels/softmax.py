@@ -1,0 +1,247 @@
+"""The mean-field update of a dense field: costs to probabilities, with the terms of the free energy on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+CHUNK = 128  # pixels updated together: contiguous numbers, and one logarithm of the product of their normalisers
+FAR = np.float32(1e30)
+LOWEST = np.float32(-86.0)  # below it a probability is zero
+LOG2_E = np.float32(1.4426950408889634)
+LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def exponentials(x, top, cooling, exponent, scale, out, total):
+    """x = (x - top) * cooling, none above zero; out = exp(x) to 3e-7, added to ``total``.
+
+    ``exponent`` (int32) and ``scale`` (float32) are two views of the same scratch memory.
+    """
+    for i in range(len(x)):
+        s = (x[i] - top[i]) * cooling
+        x[i] = s
+        t = s if s > LOWEST else LOWEST
+        n = np.floor(t * LOG2_E + np.float32(0.5))
+        r = t - n * LN2_HIGH - n * LN2_LOW
+        y = np.float32(1.9875691500e-4)
+        y = y * r + np.float32(1.3981999507e-3)
+        y = y * r + np.float32(8.3334519073e-3)
+        y = y * r + np.float32(4.1665795894e-2)
+        y = y * r + np.float32(1.6666665459e-1)
+        y = y * r + np.float32(5.0000001201e-1)
+        y = y * r * r + r + np.float32(1.0)
+        exponent[i] = (np.int32(n) + 127) << 23
+        out[i] = y if s > LOWEST else np.float32(0.0)
+    for i in range(len(x)):
+        out[i] *= scale[i]
+        total[i] += out[i]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _turn(rows, out):
+    """Rows of a few pixels (count, labels) as columns (labels, count)."""
+    count, labels = rows.shape
+    if labels < 8:  # the longer loop goes inside
+        for l in range(labels):
+            for i in range(count):
+                out[l, i] = rows[i, l]
+    else:
+        for i in range(count):
+            for l in range(labels):
+                out[l, i] = rows[i, l]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _turn_back(columns, rows):
+    """Columns (labels, count) as rows of a few pixels (count, labels)."""
+    count, labels = rows.shape
+    if labels < 8:
+        for l in range(labels):
+            for i in range(count):
+                rows[i, l] = columns[l, i]
+    else:
+        for i in range(count):
+            for l in range(labels):
+                rows[i, l] = columns[l, i]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _complete(columns, per_mode, total):
+    """Fill in the last label, whose value makes all of them sum to ``total`` (count,)."""
+    for i in range(len(total)):
+        columns[per_mode, i] = total[i]
+    for l in range(per_mode):
+        for i in range(len(total)):
+            columns[per_mode, i] -= columns[l, i]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _subtract(heard, costs, z, top):
+    """What is heard minus costs (L, count) into ``z``, and the largest of each pixel into ``top``."""
+    top[:] = -FAR
+    for l in range(len(costs)):
+        for i in range(costs.shape[1]):
+            value = heard[l, i] - costs[l, i]
+            z[l, i] = value
+            top[i] = max(top[i], value)
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _dot(a, b, count):
+    """Sum of products of the first ``count`` columns of ``a`` and ``b`` (L, count)."""
+    total = np.float32(0.0)
+    for l in range(len(a)):
+        for i in range(count):
+            total += a[l, i] * b[l, i]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _normalise(z, q, total, count):
+    """Divide ``q`` (L, count) by its ``total``; returns the sum of ``q * z``."""
+    mean = np.float32(0.0)
+    for l in range(len(q)):
+        for i in range(count):
+            q[l, i] /= total[i]
+            mean += q[l, i] * z[l, i]
+    return mean
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_product(values, count):
+    """Sum of logarithms of the first ``count`` values, as the logarithm of their product."""
+    total, product = 0.0, 1.0
+    for i in range(count):
+        product *= values[i]
+        if i % 16 == 15:  # far from overflow, whatever the number of labels
+            total += np.log(product)
+            product = 1.0
+    return total + np.log(product)
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _sum(values, count):
+    total = np.float32(0.0)
+    for i in range(count):
+        total += values[i]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _distance(q, was, count):
+    """Largest change of a probability."""
+    moved = np.float32(0.0)
+    for l in range(len(q)):
+        for i in range(count):
+            moved = max(moved, abs(q[l, i] - was[l, i]))
+    return moved
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, first, last, new, sums, change):
+    """One update of every mode at pixels ``first`` to ``last``.
+
+    unary (n, L) costs; bias (M, n, L) further costs, ``bias_of`` (K,) telling which belongs to a mode (-1: none).
+    ``field`` (last - first, C) is the support that each label gets from the other pixels, for the first ``per_mode`` of
+    the L labels of each mode, all or all but one; in the second case the labels share ``support`` (n,).  ``old`` and
+    ``new`` (n, C) hold probabilities in the same layout.  ``cooling`` (K,) is 1 / T.
+
+    If ``watch``, adds to ``sums`` (K, 3) the support of ``old``, the cost of ``new`` and the entropy of ``new``, and
+    raises ``change`` (K,) to the largest change.
+    """
+    n_labels = unary.shape[1]
+    z, q = np.zeros((n_labels, CHUNK), np.float32), np.empty((n_labels, CHUNK), np.float32)
+    heard, was = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
+    costs, more = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
+    total, top = np.empty(CHUNK, np.float32), np.empty(CHUNK, np.float32)
+    ones = np.ones(CHUNK, np.float32)
+    exponent = np.empty(CHUNK, np.int32)
+    scale = exponent.view(np.float32)
+    for p in range(first, last, CHUNK):
+        count = min(CHUNK, last - p)
+        _turn(unary[p : p + count], costs)
+        for k in range(len(bias_of)):
+            channels = slice(k * per_mode, (k + 1) * per_mode)
+            _turn(field[p - first : p - first + count, channels], heard)
+            if per_mode < n_labels:
+                _complete(heard, per_mode, support[p : p + count])
+            if bias_of[k] >= 0:
+                _turn(bias[bias_of[k], p : p + count], more)
+                _subtract(heard, costs, z, top)
+                _subtract(z, more, z, top)
+            else:
+                _subtract(heard, costs, z, top)
+            total[:] = 0.0
+            for l in range(n_labels):
+                exponentials(z[l], top, cooling[k], exponent, scale, q[l], total)
+            logit = _normalise(z, q, total, count)
+            if watch:
+                _turn(old[p : p + count, channels], was)
+                if per_mode < n_labels:
+                    _complete(was, per_mode, ones[:count])
+                sums[k, 0] += _dot(was, heard, count)
+                # z holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
+                sums[k, 1] += _dot(q, heard, count) - logit / cooling[k] - _sum(top, count)
+                sums[k, 2] += _log_product(total, count) - logit
+                change[k] = max(change[k], _distance(q, was, count))
+            _turn_back(q, new[p : p + count, channels])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def bound_terms(unary, support, field, q, per_mode, n_modes, first, last, sums):
+    """Add to ``sums`` (K, 3) the support, unary cost and entropy of ``q`` at pixels ``first`` to ``last``."""
+    n_labels = unary.shape[1]
+    for p in range(first, last):
+        for k in range(n_modes):
+            rest, left = np.float32(1.0), support[p]
+            for l in range(n_labels):
+                if l < per_mode:
+                    here, heard = q[p, k * per_mode + l], field[p - first, k * per_mode + l]
+                    rest -= here
+                    left -= heard
+                else:
+                    here, heard = max(rest, np.float32(0.0)), left
+                if here > 0:
+                    sums[k, 0] += here * heard
+                    sums[k, 1] += here * unary[p, l]
+                    sums[k, 2] -= here * np.log(here)
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def mix_add(filtered, compatibility, n_modes, out):
+    """Take ``compatibility`` (L, L) costs between labels, times ``filtered`` (b, K * L), from ``out``."""
+    n_labels = len(compatibility)
+    for p in range(len(out)):
+        for k in range(n_modes):
+            c = k * n_labels
+            for l in range(n_labels):
+                total = np.float32(0.0)
+                for other in range(n_labels):
+                    total += compatibility[l, other] * filtered[p, c + other]
+                out[p, c + l] -= total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def smallest_gaps(unary, first, last, gap):
+    """Lower ``gap`` (L,) to the smallest difference of each label's cost to the least cost of its pixel."""
+    for p in range(first, last):
+        least = unary[p, 0]
+        for l in range(1, unary.shape[1]):
+            least = min(least, unary[p, l])
+        for l in range(unary.shape[1]):
+            gap[l] = min(gap[l], unary[p, l] - least)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def largest_totals(unary, labels, factor, first, last, total):
+    """Raise ``total`` (k,) to the largest sum of factor * exp(least cost - cost) over the first labels of a pixel."""
+    for p in range(first, last):
+        least = unary[p, 0]
+        for l in range(1, unary.shape[1]):
+            least = min(least, unary[p, l])
+        here = 0.0
+        for k in range(len(labels)):
+            gap = min(unary[p, labels[k]] - least, np.float32(16.0))
+            here += factor[k] * (np.exp(-gap) if gap < 16 else 1.2e-7)
+            total[k] = max(total[k], here)

@@ -1,0 +1,32 @@
+"""What the tree asks of whoever finds the modes of its cells."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from mixfield.clamping.cell import Cell
+from mixfield.clamping.leaf import Leaf
+from mixfield.clamping.multiplier import Settled
+from mixfield.clamping.optima import Optima
+
+
+class Seeker(Protocol):
+    """Finds the mode of a cell."""
+
+    optima: Optima
+
+    @property
+    def temperatures(self) -> int:
+        """Steps between 1 and T_max at which phase transitions are looked for."""
+
+    def root(self, cell: Cell, /) -> Settled:
+        """The mode of the whole field."""
+
+    def warm_up(self, root: Leaf, /) -> Settled | None:
+        """A better mode of the whole field, sought only where it will be cut."""
+
+    def settle(self, cell: Cell, parent: Settled, /) -> Settled | None:
+        """The mode of a cell, given that of the cell it was cut from; None if none lives there."""
+
+    def polish(self, leaf: Leaf, /) -> Settled | None:
+        """A better mode of a finished leaf, if there is one."""
