@@ -1,12 +1,13 @@
-"""Mean field inside a cell of a dense field: clamp firmly, let go step by step, stop where the mode would leave.
+"""Mean field inside a cell of a dense field: clamp firmly, let go, and hold again what would leave.
 
 Large groups flip together or not at all.  So the whole group is pushed to its side first, by a multiplier that nothing
-resists, and the multiplier then comes down in steps, each started from the one before.  A mode that stays when nothing
-holds it is a free-standing optimum; otherwise the smallest multiplier that holds it is kept.
+resists, and then released.  A mode that stays when nothing holds it is a free-standing optimum; for the others a small
+multiplier is looked for that still holds them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,111 +36,137 @@ class FirmClamp:
     epsilon : largest probability outside each constraint (epsilon of the paper).
     tail : how a count is judged, see `mixfield.clamping.tail`.
     firmness : the first multiplier, as a multiple of Gamma, the largest support a label can get.
-    steps : updates under the firm clamp, and after each change of the multiplier.
-    release : factors by which the multiplier comes down, the last of them zero: nothing holds the mode.
-    bisections : steps that then look for the smallest multiplier between the last that held and the first that did not.
+    steps : updates of the whole field under the firm clamp, and after each change of the multiplier.
+    grip : the first multiplier tried on modes that do not stay when nothing holds them.
+    bisections : how often it is then changed, towards the smallest that holds.
     """
 
     epsilon: float = 1e-4
     tail: Tail = field(default_factory=AutoTail)
     firmness: float = 4.0
-    steps: int = 8
-    release: tuple[float, ...] = (0.1, 0.03, 0.01, 0.0)
+    steps: int = 3
+    grip: float = 1.0
     bisections: int = 2
 
     def __post_init__(self) -> None:
         if not 0 < _arrays.positive("epsilon", self.epsilon) < 0.5:
             raise MixfieldError(f"epsilon must lie in (0, 0.5), got {self.epsilon}")
 
-    def settle(self, crf: DenseCRF, cell: Cell, parent: Settled, solver: Solver) -> Settled | None:
-        """The mode of ``cell`` that is reached from the mode of the cell it was cut from, or None."""
-        hold = _Hold(crf, cell, solver.threads)
+    def settle(self, crf: DenseCRF, cells: Sequence[Cell], parent: Settled, solver: Solver) -> list[Settled | None]:
+        """The modes of ``cells``, each one cut away from the cell of ``parent``, in one batch; None where none lives.
+
+        The cells share all constraints but the last.
+        """
+        hold = _Hold(crf, cells, parent, solver)
         firm = self.firmness * max(2.0 * crf.critical_temperature, 1.0)
-        multipliers = np.zeros(len(cell.soft))
-        multipliers[: len(parent.multipliers)] = parent.multipliers
-        new = len(cell.soft) - 1
-        values = hold.run(dense.pack(crf, cell.project(parent.q)), _at(multipliers, new, firm), self.steps)
-        if not self._inside(hold, values):
-            return None
-        multiplier = firm
-        for factor in self.release:
-            trial = hold.run(values, _at(multipliers, new, factor * firm), self.steps)
-            if not self._inside(hold, trial):
-                values, multiplier = self._bisect(hold, values, multipliers, factor * firm, multiplier)
-                break
-            values, multiplier = trial, factor * firm
-        return self._finish(hold, values, _at(multipliers, new, multiplier), solver)
+        values = hold.run(hold.start, np.full(len(cells), firm), self.steps)
+        alive = self._inside(hold, values)
+        values, standing = self._try(hold, values, np.zeros(len(cells)))
+        low, high = np.zeros(len(cells)), np.where(standing, 0.0, firm)
+        trial = np.where(standing, 0.0, self.grip)
+        for _ in range(1 + self.bisections if (alive & ~standing).any() else 0):
+            values, inside = self._try(hold, values, trial)
+            low, high = np.where(inside, low, trial), np.where(inside, trial, high)
+            trial = np.where(low > 0, np.sqrt(low * high), high / 3)
+        return self._finish(hold, values, high, alive)
 
-    def _bisect(
-        self, hold: _Hold, values: Float32s, multipliers: Floats, low: float, high: float
-    ) -> tuple[Float32s, float]:
-        """A smaller multiplier than ``high`` that still holds the mode."""
-        new = len(multipliers) - 1
-        for _ in range(self.bisections):
-            middle = np.sqrt(low * high) if low > 0 else high / 3
-            trial = hold.run(values, _at(multipliers, new, middle), self.steps)
-            if self._inside(hold, trial):
-                values, high = trial, middle
-            else:
-                low = middle
-        return values, high
+    def _try(self, hold: _Hold, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
+        """Updates under other multipliers, taken back for the modes that leave their cells."""
+        trial = hold.run(values, multipliers, self.steps)
+        inside = self._inside(hold, trial)
+        return hold.choose(inside, trial, values), inside
 
-    def _finish(self, hold: _Hold, values: Float32s, multipliers: Floats, solver: Solver) -> Settled | None:
-        """Converge; where the mode slips out on the way, hold it a little more."""
+    def _finish(
+        self, hold: _Hold, values: Float32s, multipliers: Floats, alive: NDArray[np.bool_]
+    ) -> list[Settled | None]:
+        """Converge; where a mode slips out on the way, hold it a little more."""
+        found: list[Settled | None] = [None] * len(hold.cells)
         for grip in (1.0, 1.5, 4.0):
-            held, run = hold.converge(values, grip * multipliers, solver)
-            if self._inside(hold, held):
-                return Settled(
-                    dense.unpack(hold.crf, held, 1),
-                    hold.iteration.bounds(held),
-                    run.converged,
-                    run.iterations,
-                    grip * multipliers,
-                )
-        return None
+            waiting = np.flatnonzero([a and f is None for a, f in zip(alive, found, strict=True)])
+            if len(waiting) == 0:
+                break
+            some = hold.only(waiting)
+            held, run = some.converge(hold.columns(values, waiting), grip * multipliers[waiting])
+            inside, q, log_z = self._inside(some, held), dense.unpack(hold.crf, held, len(waiting)), some.bounds(held)
+            for k, place in enumerate(waiting):
+                if inside[k]:
+                    found[place] = Settled(
+                        q[k : k + 1],
+                        log_z[k : k + 1],
+                        run.converged[k : k + 1],
+                        run.iterations[k : k + 1],
+                        np.append(hold.inherited, grip * multipliers[place]),
+                    )
+        return found
 
-    def _inside(self, hold: _Hold, values: Float32s) -> bool:
-        q = dense.unpack(hold.crf, values, 1)[0]
-        return all(self.tail.outside(c, q) <= self.epsilon for c in hold.cell.soft)
-
-
-def _at(multipliers: Floats, place: int, value: float) -> Floats:
-    """The same multipliers with another value at one place."""
-    changed = multipliers.copy()
-    if len(changed):
-        changed[place] = value
-    return changed
+    def _inside(self, hold: _Hold, values: Float32s) -> NDArray[np.bool_]:
+        q = dense.unpack(hold.crf, values, len(hold.cells))
+        return np.array(
+            [
+                all(self.tail.outside(c, one) <= self.epsilon for c in cell.soft)
+                for cell, one in zip(hold.cells, q, strict=True)
+            ]
+        )
 
 
 class _Hold:
-    """One mode of a dense field under multipliers."""
+    """Some modes of a dense field, each under the multipliers it inherits and one of its own."""
 
-    def __init__(self, crf: DenseCRF, cell: Cell, threads: int) -> None:
-        self.crf, self.cell = crf, cell
-        self.fixed = np.where(cell.allowed, np.float32(0.0), FORBIDDEN)[None]
-        self.bias = dense.Bias(self.fixed.copy(), np.zeros(1, np.int32))
-        self.iteration = dense.Iteration(crf, 1, self.bias, threads=threads)
+    def __init__(self, crf: DenseCRF, cells: Sequence[Cell], parent: Settled, solver: Solver) -> None:
+        self.crf, self.cells, self.parent, self.solver = crf, cells, parent, solver
+        self.inherited = np.zeros(len(cells[0].soft) - 1)
+        self.inherited[: len(parent.multipliers)] = parent.multipliers
+        self.fixed = np.stack([np.where(cell.allowed, np.float32(0.0), FORBIDDEN) for cell in cells])
+        for costs, cell in zip(self.fixed, cells, strict=True):
+            for constraint, multiplier in zip(cell.soft[:-1], self.inherited, strict=True):
+                _push(costs, constraint, float(multiplier))
+        self.bias = dense.Bias(self.fixed.copy(), np.arange(len(cells), dtype=np.int32))
+        self.iteration = dense.Iteration(crf, len(cells), self.bias, threads=solver.threads)
+
+    @property
+    def start(self) -> Float32s:
+        """Channels of the parent's mode, once for each cell."""
+        return dense.pack(self.crf, np.concatenate([cell.project(self.parent.q) for cell in self.cells]))
+
+    def only(self, places: NDArray[np.intp]) -> _Hold:
+        """The same with some of the modes."""
+        return _Hold(self.crf, [self.cells[k] for k in places], self.parent, self.solver)
+
+    def columns(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
+        """Channels of some of the modes."""
+        return dense.pack(self.crf, dense.unpack(self.crf, values, len(self.cells))[places])
+
+    def choose(self, first: NDArray[np.bool_], one: Float32s, other: Float32s) -> Float32s:
+        """Channels of ``one`` for the modes marked ``first``, of ``other`` for the rest."""
+        marked = np.zeros(one.shape[1], bool)
+        marked[: len(first) * self.crf.channels] = np.repeat(first, self.crf.channels)
+        return np.where(marked, one, other)
 
     def run(self, values: Float32s, multipliers: Floats, steps: int) -> Float32s:
         """A few updates."""
         self._tilt(multipliers)
-        return dense.climb(self.iteration, values.copy(), np.ones(1), tolerance=1e-3, max_iterations=steps)[0]
+        heat = np.ones(len(self.cells))
+        return dense.climb(self.iteration, values.copy(), heat, tolerance=1e-2, max_iterations=steps)[0]
 
-    def converge(self, values: Float32s, multipliers: Floats, solver: Solver) -> tuple[Float32s, dense.Climb]:
+    def converge(self, values: Float32s, multipliers: Floats) -> tuple[Float32s, dense.Climb]:
         """Updates until nothing moves."""
         self._tilt(multipliers)
         return dense.climb(
             self.iteration,
             values.copy(),
-            np.ones(1),
-            tolerance=max(solver.tolerance, dense.SINGLE),
-            max_iterations=solver.max_iterations,
+            np.ones(len(self.cells)),
+            tolerance=max(self.solver.tolerance, dense.SINGLE),
+            max_iterations=self.solver.max_iterations,
         )
+
+    def bounds(self, values: Float32s) -> Floats:
+        """(K,) A_k, without multipliers."""
+        return self.iteration.bounds(values)
 
     def _tilt(self, multipliers: Floats) -> None:
         self.bias.costs[:] = self.fixed
-        for constraint, multiplier in zip(self.cell.soft, multipliers, strict=True):
-            _push(self.bias.costs[0], constraint, float(multiplier))
+        for costs, cell, multiplier in zip(self.bias.costs, self.cells, multipliers, strict=True):
+            _push(costs, cell.soft[-1], float(multiplier))
 
 
 def _push(costs: Float32s, constraint: Cardinality, multiplier: float) -> None:

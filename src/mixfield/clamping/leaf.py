@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -77,19 +78,20 @@ class Leaf:
             self._heated = path
         return self._heated
 
-    def at(self, temperature: float) -> Floats:
-        """(n, L) marginals at one temperature, started near the uniform point.
+    def melted(self, temperatures: Sequence[float]) -> Floats:
+        """(T, n, L) marginals at some temperatures, each started near the uniform point, roughly converged.
 
         What the cuts forbid is forbidden there too; multipliers are not applied, so that leaves that forbid the same
         share the answer.
         """
-        key = (float(temperature), self.cell.allowed.tobytes())
-        known = self.optima.heated
+        heat = np.array(temperatures, np.float64)
+        key = (heat.tobytes(), self.cell.allowed.tobytes())
+        known = self.optima.melted
         if key not in known:
-            start = starts.central(self.cell.allowed, self.rng)[None]
-            tilt = Tilt.shared(self.cell.bias, 1)
-            run = self.solver.ascend(self.energy, start, tilt, temperature=temperature, tolerance=1e-3)
-            known[key] = run.q[0]
+            start = np.repeat(starts.central(self.cell.allowed, self.rng)[None], len(heat), 0)
+            tilt = Tilt.shared(self.cell.bias, len(heat))
+            run = self.solver.ascend(self.energy, start, tilt, temperature=heat, tolerance=1e-2, max_iterations=20)
+            known[key] = run.q
         return known[key]
 
     def try_labels(self, variables: NDArray[np.int64], labels: NDArray[np.int64]) -> Floats:

@@ -13,15 +13,15 @@ Floats = NDArray[np.float64]
 class Optima:
     """A pool of mean fields with their bounds; of those with the same labeling the best is kept.
 
-    ``standing`` marks optima of the unclamped field: they stay where they are with no clamp to hold them.  ``heated``
-    keeps marginals at higher temperatures, by temperature and allowed labels.
+    ``standing`` marks optima of the unclamped field: they stay where they are with no clamp to hold them.  ``melted``
+    keeps marginals at higher temperatures, by temperatures and allowed labels.
     """
 
     def __init__(self, n: int, n_labels: int, capacity: int) -> None:
         self.q: Floats = np.empty((0, n, n_labels))
         self.log_z: Floats = np.empty(0)
         self.standing: NDArray[np.bool_] = np.empty(0, bool)
-        self.heated: dict[tuple[float, bytes], Floats] = {}
+        self.melted: dict[tuple[bytes, bytes], Floats] = {}
         self._capacity = capacity
         self._place: dict[bytes, int] = {}
 

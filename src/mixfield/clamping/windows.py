@@ -49,8 +49,8 @@ class Windows:
             if constraint.sign > 0:  # its mode is its parent's: the same group would be cut again
                 free[constraint.group] = False
         found: list[tuple[int, Proposal]] = []
-        for heat in sorted({max(1.0, share * gamma) for share in self.heats}):
-            q = leaf.at(heat)
+        heats = sorted({max(1.0, share * gamma) for share in self.heats})
+        for heat, q in zip(heats, leaf.melted(heats), strict=True):
             candidates = free & (now < self.low) & (entropies(q) * BITS > self.high)
             for share in self.shares:
                 side = max(1, round(share * max(shape)))

@@ -233,11 +233,20 @@ class DenseCRF:
     @cached_property
     def shared_support(self) -> Float32s:
         """(n,) support that the labels of a pixel share, if every kernel is Potts."""
-        return sum((_row_sums(coupling.filter, self.n) for coupling in self.couplings), np.zeros(self.n, np.float32))
+        return self._support_of_ones(rough=False)
+
+    @cached_property
+    def rough_support(self) -> Float32s:
+        """(n,) the same where the filters are rough."""
+        return self._support_of_ones(rough=True)
+
+    def _support_of_ones(self, *, rough: bool) -> Float32s:
+        rows = (_row_sums(coupling.filter, self.n, rough=rough) for coupling in self.couplings)
+        return sum(rows, np.zeros(self.n, np.float32))
 
     def width(self, n_modes: int) -> int:
-        """Numbers stored per pixel for all modes together: a multiple of four, for the filters."""
-        return -(-n_modes * self.channels // 4) * 4
+        """Numbers stored per pixel for all modes together."""
+        return padded(n_modes * self.channels)
 
     @cached_property
     def bands(self) -> list[tuple[int, int]]:
@@ -258,10 +267,12 @@ class DenseCRF:
         spaces: list[tuple[Float32s, ...]],
         threads: int,
         hear: Callable[[int, int, int, Float32s], None],
+        *,
+        rough: bool = False,
     ) -> None:
         """Filter probabilities (n, K * channels) and call ``hear(band, first, last, support)`` for every band."""
         prepared = [
-            coupling.filter.prepare(values, space, threads)
+            coupling.filter.prepare(values, space, threads, rough=rough)
             for coupling, space in zip(self.couplings, spaces, strict=True)
         ]
 
@@ -280,6 +291,21 @@ class DenseCRF:
 
         _threads.split(work, len(self.bands), threads, updates=values.size)
 
+    def region(self, points: NDArray[np.int64], n_modes: int) -> Callable[[Float32s], Float32s]:
+        """An approximation of the support that some pixels give each other: (p, C) probabilities to (p, C)."""
+        filters = [coupling.filter.region(points) for coupling in self.couplings]
+
+        def support(values: Float32s) -> Float32s:
+            total = np.zeros_like(values)
+            for coupling, sums in zip(self.couplings, filters, strict=True):
+                if coupling.compatibility is None:
+                    total += sums(values)
+                else:
+                    kernels.softmax.mix_add(sums(values), coupling.compatibility, n_modes, total)
+            return total
+
+        return support
+
     def restricted(self, labels: NDArray[np.int64]) -> DenseCRF:
         """The energy with only some of its labels; the filters are shared."""
         crf = DenseCRF.__new__(DenseCRF)
@@ -287,6 +313,7 @@ class DenseCRF:
         crf.couplings = tuple(coupling.restricted(labels) for coupling in self.couplings)
         if self.is_potts:
             crf.__dict__["shared_support"] = self.shared_support
+            crf.__dict__["rough_support"] = self.rough_support
         return crf
 
     # ------------------------------------------------------------------ helpers
@@ -298,7 +325,7 @@ class DenseCRF:
     def _supports(self, modes: Floats) -> Floats:
         """(K, n, L) minus the expected pairwise costs."""
         n_modes, size = len(modes), len(modes) * self.n_labels
-        values = np.zeros((self.n, -(-size // 4) * 4), np.float32)
+        values = np.zeros((self.n, padded(size)), np.float32)
         values[:, :size] = np.moveaxis(modes, 0, 1).reshape(self.n, -1)
         out = np.empty_like(values)
 
@@ -309,10 +336,15 @@ class DenseCRF:
         return np.moveaxis(out[:, :size].reshape(self.n, n_modes, self.n_labels), 1, 0).astype(np.float64)
 
 
-def _row_sums(filter: Filter, n: int) -> Float32s:
+def padded(channels: int) -> int:
+    """Room for some channels: 4, or a multiple of 8, as the filters need it, without rows that straddle cache lines."""
+    return 4 if channels <= 4 else 16 if 8 < channels <= 16 else -(-channels // 8) * 8
+
+
+def _row_sums(filter: Filter, n: int, *, rough: bool = False) -> Float32s:
     """(n,) filtered ones."""
     ones, out = np.ones((n, 4), np.float32), np.zeros((n, 4), np.float32)
-    filter.add(filter.prepare(ones, filter.workspace(4), _threads.available()), 0, n, out)
+    filter.add(filter.prepare(ones, filter.workspace(4), _threads.available(), rough=rough), 0, n, out)
     return out[:, 0]
 
 

@@ -6,7 +6,7 @@ The cost of two pixels i, j with labels l, l' is ``weight * compatibility[l, l']
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,11 +29,14 @@ class Filter(Protocol):
     def workspace(self, channels: int) -> tuple[Float32s, ...]:
         """Memory for `prepare`, to be used again and again."""
 
-    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int) -> Float32s:
-        """Whatever is common to all pixels, from values (n, C)."""
+    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:
+        """Whatever is common to all pixels, from values (n, C); ``rough`` allows a cheaper approximation."""
 
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
         """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C)."""
+
+    def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
+        """A cheaper approximation of the sums over some of the pixels at the same pixels, (p, C) to (p, C)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ class Lattice:
     start, point, point_weight : points around each corner v, entries ``start[v]`` to ``start[v + 1]``, and their
         weights when values are collected.
     plus, minus : (d + 1, m) neighbours along each direction, m where there is none.
+    ratio : (n,) weights when values are collected, as a multiple of those when they are read back.
     symmetric : average over both orders of the directions.  Where neighbours are missing the order matters, and only
         the average is a symmetric kernel, the derivative of an energy; a single order costs less where colours are
         many.
@@ -39,6 +41,7 @@ class Lattice:
     point_weight: Float32s
     plus: Int32s
     minus: Int32s
+    ratio: Float32s
     symmetric: bool = True
 
     @staticmethod
@@ -61,55 +64,70 @@ class Lattice:
 
         _threads.split(embed, n, threads, updates=8 * n)
         known, corner = _number(keys, threads)
+        known = _reorder(features, known, corner, threads)
         plus, minus = _neighbours(known, multiplier, threads)
         entries = _sorted(corner, weight, len(known), threads)
-        # so that a point far from all others gets itself back; with both orders added up, half of them
-        weight *= np.float32(1 / (1 + 2.0**-d) / (1 + symmetric))
-        lattice = Lattice(corner, weight, *entries, plus, minus, symmetric)
+        weight *= np.float32(1 / (1 + 2.0**-d))  # so that a point far from all others gets itself back
+        lattice = Lattice(corner, weight, *entries, plus, minus, np.ones(n, np.float32), symmetric)
         # filtered ones: how much kernel each point has around it
         before, after = factors(lattice.apply(np.ones((n, 4), np.float32), threads)[:, 0], normalization)
-        weight *= np.float32(strength) * after[:, None]
+        factor = np.float32(strength) * after
+        weight *= factor[:, None]
         lattice.point_weight[:] *= before[lattice.point]
-        return lattice
+        ratio = (1 + 2.0**-d) * before / np.where(factor == 0, 1.0, factor)
+        return replace(lattice, ratio=ratio.astype(np.float32))
 
     def workspace(self, channels: int) -> tuple[Float32s, ...]:
         """Values at the corners, and zeros for the neighbour that is missing."""
-        return tuple(np.zeros((self.plus.shape[1] + 1, channels), np.float32) for _ in range(2 + self.symmetric))
+        return tuple(np.zeros((self.plus.shape[1] + 1, channels), np.float32) for _ in range(3))
 
-    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int) -> Float32s:
-        """Splat and blur values (n, C): what `add` reads."""
+    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:
+        """Splat and blur values (n, C): what `add` reads.  ``rough`` takes the directions in one order only."""
         corners, channels = self.plus.shape[1], values.shape[1]
-        here, there = space[:2]
+        here, there, both = space
 
         def splat(first: int, last: int) -> None:
             begin, end = np.searchsorted(self.start[:-1], [first, last])
             kernels.lattice.splat(values, self.start, self.point, self.point_weight, begin, end, here)
 
-        def blur(source: Float32s, direction: int, target: Float32s, keep: float = 0.0) -> None:
+        def blur(source: Float32s, direction: int, target: Float32s, gain: float = 1.0, keep: float = 0.0) -> None:
+            plus, minus, factors = self.plus[direction], self.minus[direction], (np.float32(gain), np.float32(keep))
+
             def work(first: int, last: int) -> None:
-                kernels.lattice.blur(
-                    source, self.plus[direction], self.minus[direction], np.float32(keep), first, last, target
-                )
+                kernels.lattice.blur(source, plus, minus, *factors, first, last, target)
 
             _threads.split(work, corners, threads, updates=corners * (2 + channels / 4))
 
         _threads.split(splat, len(self.point), threads, updates=len(self.point) * (2 + channels / 4))
-        directions = list(range(len(self.plus)))
-        if not self.symmetric:
-            for direction in directions:
+        directions = len(self.plus)
+        if rough or not self.symmetric:
+            for direction in range(directions):
                 blur(here, direction, there)
                 here, there = there, here
             return here
-        source, both = here, space[2]
-        for direction in directions:
-            target = both if (len(directions) - direction) % 2 else there
-            blur(source, direction, target)
+        source = here
+        for direction in range(directions):
+            target = both if (directions - direction) % 2 else there
+            blur(source, direction, target, gain=1.0 if direction < directions - 1 else 0.5)
             source = target
-        for direction in directions[:0:-1]:
+        for direction in range(directions - 1, 0, -1):
             blur(here, direction, there)
             here, there = there, here
-        blur(here, 0, both, keep=1.0)
+        blur(here, 0, both, gain=0.5, keep=1.0)
         return both
+
+    def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
+        """The sums over some of the points at the same points, (p, C) to (p, C), on the corners around them alone."""
+        corner = self.corner[points]
+        used = np.zeros(self.plus.shape[1] + 1, bool)
+        used[corner] = True
+        kept = np.flatnonzero(used)
+        place = np.full(len(used), len(kept), np.int32)
+        place[kept] = np.arange(len(kept))
+        corner, plus, minus = place[corner], place[self.plus[:, kept]], place[self.minus[:, kept]]
+        entries = _sorted(corner, self.weight[points] * self.ratio[points, None], len(kept), 1)
+        small = Lattice(corner, self.weight[points], *entries, plus, minus, self.ratio[points], symmetric=False)
+        return lambda values: small.apply(values, 1)
 
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
         """Add the sums of points ``first`` to ``last`` to ``out`` (last - first, C)."""
@@ -145,6 +163,19 @@ def _number(keys: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], I
         known, numbers = kernels.lattice.merge(known, found)
         kernels.lattice.renumber(numbers, first, last, corner)
     return known, corner
+
+
+def _reorder(features: Float32s, known: NDArray[np.int64], corner: Int32s, threads: int) -> NDArray[np.int64]:
+    """Renumber the corners, in place, so that near ones lie near in memory; returns the keys in the new order."""
+    rank = kernels.lattice.ranks(kernels.lattice.codes(features, corner, len(known)))
+
+    def work(first: int, last: int) -> None:
+        kernels.lattice.renumber(rank, first, last, corner)
+
+    _threads.split(work, len(corner), threads, updates=4 * len(corner))
+    ordered = np.empty_like(known)
+    ordered[rank] = known
+    return ordered
 
 
 def _neighbours(known: NDArray[np.int64], multiplier: NDArray[np.int64], threads: int) -> tuple[Int32s, Int32s]:

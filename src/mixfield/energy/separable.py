@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +56,7 @@ class Separable:
         """One copy of the values for each axis but the last two."""
         return tuple(np.empty((int(np.prod(self.shape)), channels), np.float32) for _ in self.leading)
 
-    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int) -> Float32s:
+    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:  # noqa: ARG002
         """Filter values (n, C) along all axes but the last two."""
         for axis, (taps, out) in enumerate(zip(self.leading, space, strict=True)):
             stack = (-1, self.shape[axis], int(np.prod(self.shape[axis + 1 :])) * values.shape[1])
@@ -64,6 +64,24 @@ class Separable:
                 _rows(source, taps, target, threads)
             values = out
         return values
+
+    def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
+        """The sums over some of the points at the same points, (p, C) to (p, C)."""
+        width = self.shape[-1]
+        n = int(np.prod(self.shape))
+        rows = np.unique(points // width)
+        cuts = np.flatnonzero(np.diff(rows) > 1) + 1
+        runs = [(int(part[0]) * width, (int(part[-1]) + 1) * width) for part in np.split(rows, cuts) if len(part)]
+
+        def sums(values: Float32s) -> Float32s:
+            everywhere, out = np.zeros((2, n, values.shape[1]), np.float32)
+            everywhere[points] = values
+            prepared = self.prepare(everywhere, self.workspace(values.shape[1]), 1)
+            for first, last in runs:
+                self.add(prepared, first, last, out[first:last])
+            return out[points]
+
+        return sums
 
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
         """Add the sums of points ``first`` to ``last``, whole rows, to ``out`` (last - first, C)."""

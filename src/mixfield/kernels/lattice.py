@@ -183,6 +183,51 @@ def renumber(numbers, first, last, vertex):
 
 
 @njit(cache=True, nogil=True)
+def codes(features, vertex, m):
+    """(m,) a code of where each corner lies, by the first point around it: near corners get near (Morton) codes."""
+    n, d = features.shape
+    first = np.empty(m, np.int64)
+    for p in range(n - 1, -1, -1):
+        for r in range(vertex.shape[1]):
+            first[vertex[p, r]] = p
+    lowest = np.empty(d, np.float32)
+    for j in range(d):
+        lowest[j] = features[:, j].min()
+    bits = min(8, 40 // d)
+    code = np.zeros(m, np.int64)
+    for v in range(m):
+        for j in range(d):
+            cell = min(np.int64((features[first[v], j] - lowest[j]) * np.float32(0.5)), (1 << bits) - 1)
+            for b in range(bits):
+                code[v] |= ((cell >> b) & 1) << (b * d + j)
+    return code
+
+
+@njit(cache=True, nogil=True)
+def ranks(code):
+    """Place of every element when sorted by a code of 44 bits at most, equal codes in their old order."""
+    m = len(code)
+    order, other = np.arange(m), np.empty(m, np.int64)
+    for shift in range(0, 44, 11):
+        start = np.zeros(2049, np.int64)
+        for i in range(m):
+            start[((code[i] >> shift) & 2047) + 1] += 1
+        if start.max() == m:
+            continue
+        for k in range(2048):
+            start[k + 1] += start[k]
+        for i in range(m):
+            digit = (code[order[i]] >> shift) & 2047
+            other[start[digit]] = order[i]
+            start[digit] += 1
+        order, other = other, order
+    rank = np.empty(m, np.int32)
+    for i in range(m):
+        rank[order[i]] = i
+    return rank
+
+
+@njit(cache=True, nogil=True)
 def hashed(known):
     """The hash table of all corners, for `link`."""
     return _table(known, len(known))
@@ -235,15 +280,15 @@ def splat(values, start, point, weight, first, last, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def blur(values, plus, minus, keep, first, last, out):
-    """Corners ``first`` to ``last`` plus half of both neighbours along one direction, added to ``keep`` times ``out``.
+def blur(values, plus, minus, gain, keep, first, last, out):
+    """Corners ``first`` to ``last`` plus half of both neighbours along one direction, times ``gain``, into ``out``.
 
-    ``keep`` is zero or one.
+    If ``keep`` is not zero, they are added to what is there.
     """
     channels = values.shape[1]
     source, target = values.reshape(-1), out.reshape(-1)
     for u in range(first, last):
-        smooth(source, u, plus[u], minus[u], channels, keep, target)
+        smooth(source, u, plus[u], minus[u], channels, gain, keep, target)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

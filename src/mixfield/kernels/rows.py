@@ -63,23 +63,23 @@ def _weigher(lanes):
 
 
 def _smoother(lanes):
-    """out[at:] = keep * out[at:] + source[at:] + (source[a:] + source[b:]) / 2, for ``lanes`` numbers."""
+    """out[at:] = keep * out[at:] + gain * (source[at:] + (source[a:] + source[b:]) / 2), for ``lanes`` numbers."""
 
     @intrinsic
-    def smooth(context, source, at, a, b, keep, out):  # noqa: ARG001
-        signature = types.void(source, types.intp, types.intp, types.intp, types.float32, out)
+    def smooth(context, source, at, a, b, gain, keep, out):  # noqa: ARG001
+        signature = types.void(source, types.intp, types.intp, types.intp, types.float32, types.float32, out)
         vector = ir.VectorType(ir.FloatType(), lanes)
 
         def generate(context, builder, signature, arguments):
-            source, at, a, b, keep, out = arguments
+            source, at, a, b, gain, keep, out = arguments
             here, left, right = (
                 _load(builder, _pointer(context, builder, signature.args[0], source, where, vector))
                 for where in (at, a, b)
             )
             half = _spread(builder, ir.Constant(ir.FloatType(), 0.5), vector)
             sides = builder.fmul(half, builder.fadd(left, right), flags=("contract",))
-            total = builder.fadd(here, sides, flags=("contract",))
-            place = _pointer(context, builder, signature.args[5], out, at, vector)
+            total = builder.fmul(_spread(builder, gain, vector), builder.fadd(here, sides, flags=("contract",)))
+            place = _pointer(context, builder, signature.args[6], out, at, vector)
             with builder.if_else(builder.fcmp_ordered("==", keep, ir.Constant(ir.FloatType(), 0.0))) as (fresh, more):
                 with fresh:
                     builder.store(total, place).align = 4
@@ -111,11 +111,14 @@ def weigh(source, row, weight, begin, end, channels, out, at):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def smooth(source, row, a, b, channels, keep, out):
-    """Row ``row`` of ``source`` plus half of rows ``a`` and ``b``, written to ``out``, or added if ``keep`` is one."""
+def smooth(source, row, a, b, channels, gain, keep, out):
+    """Row ``row`` of ``source`` plus half of rows ``a`` and ``b``, times ``gain``, written to ``out``.
+
+    If ``keep`` is not zero, they are added to what is there.
+    """
     shift = 0
     while shift + 8 <= channels:
-        _smooth8(source, row * channels + shift, a * channels + shift, b * channels + shift, keep, out)
+        _smooth8(source, row * channels + shift, a * channels + shift, b * channels + shift, gain, keep, out)
         shift += 8
     if shift < channels:
-        _smooth4(source, row * channels + shift, a * channels + shift, b * channels + shift, keep, out)
+        _smooth4(source, row * channels + shift, a * channels + shift, b * channels + shift, gain, keep, out)

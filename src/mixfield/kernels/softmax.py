@@ -7,7 +7,7 @@ from numba import njit
 
 CHUNK = 128  # pixels updated together: contiguous numbers, and one logarithm of the product of their normalisers
 FAR = np.float32(1e30)
-LOWEST = np.float32(-86.0)  # below it a probability is zero
+LOWEST = np.float32(-32.0)  # below it a probability is zero: products of smaller ones would be slow denormal numbers
 LOG2_E = np.float32(1.4426950408889634)
 LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 
@@ -245,3 +245,18 @@ def largest_totals(unary, labels, factor, first, last, total):
             gap = min(unary[p, labels[k]] - least, np.float32(16.0))
             here += factor[k] * (np.exp(-gap) if gap < 16 else 1.2e-7)
             total[k] = max(total[k], here)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def movers(old, new, threshold):
+    """Pixels of which a number changes by more than ``threshold``."""
+    found = np.empty(len(old), np.int64)
+    count = 0
+    for p in range(len(old)):
+        moved = np.float32(0.0)
+        for c in range(old.shape[1]):
+            moved = max(moved, abs(new[p, c] - old[p, c]))
+        if moved > threshold:
+            found[count] = p
+            count += 1
+    return found[:count].copy()

@@ -4,6 +4,9 @@ For attractive kernels the update ``q <- softmax(-local_field / T)`` is a convex
 term plus the tangent of the concave rest, so that the free energy cannot rise (Krähenbühl and Koltun, 2013).  It is
 watched all the same, at no cost: the filtering that makes the next update also gives the free energy of the last.  A
 mode whose free energy rises takes half steps from there on.
+
+Soon only few pixels still move.  These are updated on their own between two updates of the whole field, which decide
+when a mode has converged and what its probabilities are.
 """
 
 from __future__ import annotations
@@ -22,8 +25,11 @@ from mixfield.meanfield.tilt import Tilt
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-SINGLE = 1e-5  # smallest change that a field in single precision can be asked to settle to
+SINGLE = 3e-3  # smallest change asked of a dense field: A_k is then within a tenth of a nat
 RISE = 1e-6  # of its size; single precision cannot tell smaller changes of the free energy
+FINE = 1e-2  # change below which the filters are no longer rough
+FEW = 0.04  # share of moving pixels below which they are updated on their own
+INNER = 8  # such updates between two of the whole field
 
 
 @dataclass(frozen=True)
@@ -35,19 +41,24 @@ class Bias:
 
     @staticmethod
     def from_tilt(tilt: Tilt) -> Bias:
+        """Costs of a tilt in single precision; those that are all zero are left out."""
         costs = np.minimum(tilt.bias, FORBIDDEN).astype(np.float32)
         real = costs.any(axis=(1, 2))
-        return Bias(
-            np.ascontiguousarray(costs[real]), np.where(real, np.cumsum(real) - 1, -1)[tilt.bias_of].astype(np.int32)
-        )
+        place = np.where(real, np.cumsum(real) - 1, -1)
+        return Bias(np.ascontiguousarray(costs[real]), place[tilt.bias_of].astype(np.int32))
 
     @staticmethod
     def none(crf: DenseCRF, n_modes: int) -> Bias:
+        """No additional costs."""
         return Bias(np.empty((0, *crf.costs.shape), np.float32), np.full(n_modes, -1, np.int32))
+
+    def at(self, points: NDArray[np.int64]) -> Bias:
+        """The same for some of the pixels."""
+        return Bias(self.costs[:, points], self.of)
 
 
 def pack(crf: DenseCRF, q: NDArray[np.floating]) -> Float32s:
-    """Marginals (K, n, L) as channels (n, K * channels)."""
+    """Marginals (K, n, L) as channels (n, K * channels, rounded up)."""
     size = len(q) * crf.channels
     values = np.zeros((crf.n, crf.width(len(q))), np.float32)
     values[:, :size] = np.moveaxis(q[..., : crf.channels], 0, 1).reshape(crf.n, size)
@@ -55,7 +66,7 @@ def pack(crf: DenseCRF, q: NDArray[np.floating]) -> Float32s:
 
 
 def unpack(crf: DenseCRF, values: Float32s, n_modes: int) -> NDArray[Any]:
-    """Channels (n, K * channels) as marginals (K, n, L)."""
+    """Channels (n, K * channels, rounded up) as marginals (K, n, L)."""
     q = np.empty((n_modes, crf.n, crf.n_labels), np.float32)
     size = n_modes * crf.channels
     q[..., : crf.channels] = np.moveaxis(values[:, :size].reshape(crf.n, n_modes, crf.channels), 1, 0)
@@ -65,11 +76,18 @@ def unpack(crf: DenseCRF, values: Float32s, n_modes: int) -> NDArray[Any]:
 
 
 class Iteration:
-    """One crf, some modes, and the memory to update them again and again."""
+    """One crf, some modes, and the memory to update them again and again.
+
+    With ``watch`` the changes, the free energy and the support of every pixel are kept; without, only updates are made.
+    """
 
     def __init__(self, crf: DenseCRF, n_modes: int, bias: Bias, *, threads: int, watch: bool = True) -> None:
         self.crf, self.n_modes, self.bias, self.threads, self.watch = crf, n_modes, bias, threads, watch
         self.spaces = crf.workspaces(crf.width(n_modes))
+        few = crf.channels < crf.n_labels
+        silence = np.zeros(crf.n, np.float32)
+        self.shared = {False: crf.shared_support, True: crf.rough_support} if few else {False: silence, True: silence}
+        self.support = np.zeros((crf.n if watch else 0, crf.width(n_modes)), np.float32)
 
     def start(self, cooling: Float32s) -> Float32s:
         """Channels of the modes when pixels do not hear of each other."""
@@ -84,15 +102,16 @@ class Iteration:
         _threads.split(work, len(crf.bands), self.threads, updates=values.size)
         return values
 
-    def step(self, old: Float32s, cooling: Float32s, new: Float32s) -> tuple[Floats, Floats]:
+    def step(self, old: Float32s, cooling: Float32s, new: Float32s, *, rough: bool = False) -> tuple[Floats, Floats]:
         """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes."""
-        shared = self._shared()
         parts: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))] * len(self.crf.bands)
 
         def hear(band: int, first: int, last: int, support: Float32s) -> None:
-            parts[band] = self._update(support, shared, old, cooling, first, last, new)
+            parts[band] = self._update(support, self.shared[rough], old, cooling, first, last, new)
+            if self.watch:
+                self.support[first:last] = support
 
-        self.crf.listen(old, self.n_modes, self.spaces, self.threads, hear)
+        self.crf.listen(old, self.n_modes, self.spaces, self.threads, hear, rough=rough)
         sums, change = zip(*parts, strict=True)
         return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
 
@@ -107,9 +126,9 @@ class Iteration:
         new: Float32s,
     ) -> tuple[Floats, Floats]:
         sums, change = np.zeros((self.n_modes, 3)), np.zeros(self.n_modes)
-        costs, bias = self.crf.costs, self.bias
+        bias = self.bias
         kernels.softmax.update(
-            costs,
+            self.crf.costs,
             bias.costs,
             bias.of,
             shared,
@@ -126,28 +145,75 @@ class Iteration:
         )
         return sums, change
 
-    def _shared(self) -> Float32s:
-        crf = self.crf
-        return crf.shared_support if crf.channels < crf.n_labels else np.zeros(crf.n, np.float32)
+    def settle_movers(
+        self, old: Float32s, cooling: Float32s, new: Float32s, threshold: float, *, rough: bool
+    ) -> Floats:
+        """After a `step`, go on with the pixels that still move, in place, the others standing still.
+
+        Returns (K, 2), how much the cost and the entropy of ``new`` rise by that.
+        """
+        movers = kernels.softmax.movers(old, new, np.float32(threshold))
+        if not 0 < len(movers) <= FEW * self.crf.n:
+            return np.zeros((self.n_modes, 2))
+        heard = self.crf.region(movers, self.n_modes)
+        base, origin, values = self.support[movers], old[movers], new[movers]
+        costs, bias, shared = self.crf.costs[movers], self.bias.at(movers), self.shared[rough][movers]
+        for _ in range(INNER):
+            support = base + heard(values - origin)
+            better, change = np.zeros_like(values), np.zeros(self.n_modes)
+            kernels.softmax.update(
+                costs,
+                bias.costs,
+                bias.of,
+                shared,
+                support,
+                values,
+                self.crf.channels,
+                cooling,
+                True,
+                0,
+                len(movers),
+                better,
+                np.zeros((self.n_modes, 3)),
+                change,
+            )
+            values = better
+            if change.max() < threshold:
+                break
+        terms = self._terms(movers, values) - self._terms(movers, new[movers])
+        new[movers] = values
+        return terms
+
+    def _terms(self, points: NDArray[np.int64], values: Float32s) -> Floats:
+        """(K, 2) cost, bias included, and entropy of some pixels with probabilities ``values`` (p, C)."""
+        per_mode, silence = self.crf.channels, np.zeros(len(points), np.float32)
+        out = np.zeros((self.n_modes, 2))
+        for k, b in enumerate(self.bias.of):
+            costs = self.crf.costs[points] + (self.bias.costs[b, points] if b >= 0 else np.float32(0.0))
+            mine, sums = values[:, k * per_mode : (k + 1) * per_mode], np.zeros((1, 3))
+            kernels.softmax.bound_terms(costs, silence, mine, mine, per_mode, 1, 0, len(points), sums)
+            out[k] = sums[0, 1:]
+        return out
 
     def bounds(self, values: Float32s, temperature: float = 1.0) -> Floats:
         """(K,) H - E / T without bias, in float64."""
-        crf, shared = self.crf, self._shared()
+        crf = self.crf
         sums = np.zeros((len(crf.bands), self.n_modes, 3))
 
         def hear(band: int, first: int, last: int, support: Float32s) -> None:
             kernels.softmax.bound_terms(
-                crf.costs, shared, support, values, crf.channels, self.n_modes, first, last, sums[band]
+                crf.costs, self.shared[True], support, values, crf.channels, self.n_modes, first, last, sums[band]
             )
 
-        crf.listen(values, self.n_modes, self.spaces, self.threads, hear)
+        # one order of the directions is enough: both give the same quadratic form
+        crf.listen(values, self.n_modes, self.spaces, self.threads, hear, rough=True)
         support, cost, entropy = sums.sum(0).T
         return np.asarray(entropy - (cost - 0.5 * support) / temperature)
 
 
 def bounds(crf: DenseCRF, q: NDArray[np.floating], temperature: float, threads: int) -> Floats:
     """(K,) H - E / T of marginals (K, n, L)."""
-    iteration = Iteration(crf, len(q), Bias.none(crf, len(q)), threads=threads)
+    iteration = Iteration(crf, len(q), Bias.none(crf, len(q)), threads=threads, watch=False)
     return iteration.bounds(pack(crf, q), temperature)
 
 
@@ -169,7 +235,14 @@ def ascend(
 
 @dataclass(frozen=True)
 class Climb:
-    """How the updates went: iterations, last change and convergence of each mode, free energies after each update."""
+    """How the updates went.
+
+    Attributes
+    ----------
+    iterations, change, converged : (K,) updates of the whole field, the largest change of the last one, and whether it
+        was below the tolerance.
+    free_energies : (iterations, K) before each update; NaN where it is not known.
+    """
 
     iterations: NDArray[np.int32]
     change: Floats
@@ -183,25 +256,30 @@ def climb(
     """Update channels (n, K * channels) until no marginal moves by more than ``tolerance``."""
     n_modes, heat = iteration.n_modes, np.asarray(temperature, np.float64)
     cooling = (1.0 / heat).astype(np.float32)
-    old, new = values, np.empty_like(values)
+    old, new = values, np.zeros_like(values)
     iterations, change = np.zeros(n_modes, np.int32), np.full(n_modes, np.inf)
     damped, free = np.zeros(n_modes, bool), np.full(n_modes, np.inf)
-    history = []
+    history, rough = [], True
     unary = np.full((n_modes, 2), np.nan)
     for _ in range(max_iterations):
-        sums, change = iteration.step(old, cooling, new)
+        sums, change = iteration.step(old, cooling, new, rough=rough)
         known = unary[:, 0] - 0.5 * sums[:, 0] - heat * unary[:, 1]  # of ``old``, whose support is known only now
         history.append(known)
-        damped |= known > free + RISE * np.maximum(1.0, np.abs(free))
-        free = np.where(np.isnan(known), np.inf, known)
+        risen = known > free + RISE * np.maximum(1.0, np.abs(free))
+        damped |= risen & (not rough)
+        free = np.where(np.isnan(known), free, known)
         unary = sums[:, 1:]
         iterations += 1
+        if (change <= tolerance).all() and not (rough and tolerance < FINE):
+            old, new = new, old
+            break
         if damped.any():
             _halve(iteration, old, new, damped)
             unary[damped] = np.nan
+        elif iteration.watch:
+            unary = unary + iteration.settle_movers(old, cooling, new, max(tolerance, SINGLE), rough=rough)
+        rough = rough and bool((change > FINE).any()) and not risen.any()
         old, new = new, old
-        if (change <= tolerance).all():
-            break
     return old, Climb(iterations, change, change <= tolerance, np.array(history))
 
 

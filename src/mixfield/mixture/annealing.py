@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.clamping.cell import Cell
-from mixfield.clamping.leaf import Leaf
+from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.melting import melted_groups, turned_over
 from mixfield.clamping.multiplier import Clamp, Settled, settle
 from mixfield.clamping.optima import Optima
@@ -114,6 +115,9 @@ class Annealing:
                 if better is not None and better.log_z[0] > best:
                     found = better
         return found
+
+    def foresee(self, leaf: Leaf, parent: Settled, proposals: Sequence[Proposal]) -> None:
+        """Each cell is searched when its turn comes."""
 
     def settle(self, cell: Cell, parent: Settled) -> Settled | None:
         """The best mode of a cell, from its parent, from the optima seen before and from fresh coolings."""

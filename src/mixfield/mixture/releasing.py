@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from mixfield.clamping.cell import Cell
+from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.firm import FirmClamp
-from mixfield.clamping.leaf import Leaf
+from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.multiplier import Settled
 from mixfield.clamping.optima import Optima
 from mixfield.energy.dense_crf import DenseCRF
+from mixfield.errors import InfeasibleError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver
 
 
 @dataclass(eq=False)
 class Releasing:
-    """Finds the modes of cells of a `DenseCRF`."""
+    """Finds the modes of cells of a `DenseCRF`.
+
+    Attributes
+    ----------
+    batch : cuts of one leaf whose modes are found together, at little more than the price of one.
+    """
 
     crf: DenseCRF
     clamp: FirmClamp
     solver: Solver
+    batch: int = 8
     temperatures: int = 8
     optima: Optima = field(init=False)
+    foreseen: dict[tuple[int, bytes], Settled | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.optima = Optima(self.crf.n, self.crf.n_labels, capacity=0)
@@ -45,16 +55,45 @@ class Releasing:
         """The root is converged already."""
         return None
 
+    def foresee(self, leaf: Leaf, parent: Settled, proposals: Sequence[Proposal]) -> None:
+        """Settle in one batch the cells that the next proposals cut away from the mode of a leaf.
+
+        Later cuts of the same leaf find their answer here: they separate the same mode from the same group, and the
+        cuts made in between hold as long as they do for the answer, which `settle` checks.
+        """
+        todo = [p for p in proposals if _key(parent, p.constraint) not in self.foreseen][: self.batch]
+        cells = []
+        for proposal in todo:
+            sides = (proposal.constraint, proposal.constraint.opposite())
+            away = next((side for side in sides if side.probability(parent.q[0]) < 0.5), None)
+            try:
+                cell = leaf.cell.cut(away) if away is not None else None
+            except InfeasibleError:
+                cell = None
+            self.foreseen[_key(parent, proposal.constraint)] = None
+            if cell is not None and cell.soft and cell.soft[-1] is away:
+                cells.append((proposal, cell))
+        if cells:
+            found = self.clamp.settle(self.crf, [cell for _, cell in cells], parent, self.solver)
+            for (proposal, _), settled in zip(cells, found, strict=True):
+                self.foreseen[_key(parent, proposal.constraint)] = settled
+
     def settle(self, cell: Cell, parent: Settled) -> Settled | None:
         """The parent's mode where it lives in the cell, otherwise the one that firm clamping and release lead to."""
         enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
-        if cell.mass(parent.q[0]) >= enough:
-            held = np.zeros(len(cell.soft))
-            held[: len(parent.multipliers)] = parent.multipliers
-            return Settled(parent.q, parent.log_z, parent.converged, parent.iterations, held)
-        found = self.clamp.settle(self.crf, cell, parent, self.solver)
-        return found if found is not None and cell.mass(found.q[0]) >= enough else None
+        known = self.foreseen.get(_key(parent, cell.constraints[-1]))
+        for settled in (parent, known):
+            if settled is not None and cell.mass(settled.q[0]) >= enough:
+                held = np.zeros(len(cell.soft))
+                held[: len(settled.multipliers)] = settled.multipliers
+                return replace(settled, multipliers=held)
+        return None
 
     def polish(self, leaf: Leaf) -> Settled | None:  # noqa: ARG002
         """Nothing was found after it that could help."""
         return None
+
+
+def _key(parent: Settled, constraint: Cardinality) -> tuple[int, bytes]:
+    """Which mode, and which group of it."""
+    return id(parent.q), constraint.group.tobytes()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from mixfield.clamping.cell import Cell
-from mixfield.clamping.leaf import Leaf
+from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.multiplier import Settled
 from mixfield.clamping.optima import Optima
 
@@ -24,6 +25,9 @@ class Seeker(Protocol):
 
     def warm_up(self, root: Leaf, /) -> Settled | None:
         """A better mode of the whole field, sought only where it will be cut."""
+
+    def foresee(self, leaf: Leaf, parent: Settled, proposals: Sequence[Proposal], /) -> None:
+        """A leaf with this mode is about to be cut, by the first of these proposals now, perhaps by others later."""
 
     def settle(self, cell: Cell, parent: Settled, /) -> Settled | None:
         """The mode of a cell, given that of the cell it was cut from; None if none lives there."""

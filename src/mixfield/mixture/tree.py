@@ -151,7 +151,7 @@ def infer(
         notes.append(f"no state inside the hard constraints was found: 1 mode instead of {n_modes}")
     else:
         growth.warm_up()
-        while len(growth.leaves) < n_modes and growth.split():
+        while len(growth.leaves) < n_modes and growth.split(n_modes - len(growth.leaves)):
             if progress is not None:
                 progress(len(growth.leaves))
         if len(growth.leaves) < n_modes:
@@ -221,15 +221,17 @@ class _Growth:
         if better is not None:
             self.nodes[0].become(better)
 
-    def split(self) -> bool:
-        """Cut one leaf in two; False when no leaf can be cut."""
+    def split(self, wanted: int) -> bool:
+        """Cut one leaf in two, with more such cuts ``wanted``; False when no leaf can be cut."""
         while True:
             ready = [k for k in self.leaves if self._next(k) is not None]
             if not ready:
                 return False
             proposals = [self._next(k) for k in ready]
             chosen = ready[self.order([self.nodes[k].leaf for k in ready], [p for p in proposals if p is not None])]
-            proposal = self.nodes[chosen].found.pop(0)  # type: ignore[union-attr]
+            upcoming = self.nodes[chosen].found or []
+            proposal, self.nodes[chosen].found = upcoming[0], upcoming[1:]
+            self.seeker.foresee(self.nodes[chosen].leaf, self.nodes[chosen].settled, upcoming[:wanted])
             if self._cut(chosen, proposal):
                 return True
 
@@ -263,6 +265,8 @@ class _Growth:
         first = len(self.nodes)
         for cell, settled in sides:
             self._add(cell, settled, parent=k, proposal=proposal)
+            if settled.q is parent.settled.q:  # the same mode: what else could be cut is known
+                self.nodes[-1].found = parent.found
         parent.children = (first, first + 1)
         return True
 
