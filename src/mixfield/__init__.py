@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from mixfield.energy.energy import Energy as Energy
     from mixfield.energy.factor_graph import FactorGraph as FactorGraph
     from mixfield.energy.factor_graph import grid_edges as grid_edges
+    from mixfield.energy.occupancy import Occupancy as Occupancy
+    from mixfield.io.pom import read_pom as read_pom
+    from mixfield.io.pom import write_pom as write_pom
     from mixfield.io.uai import read_uai as read_uai
     from mixfield.io.uai import write_uai as write_uai
     from mixfield.junction_tree import exact as exact
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
     from mixfield.mixture.tree import best_first as best_first
     from mixfield.mixture.tree import breadth_first as breadth_first
     from mixfield.mixture.tree import infer as infer
+    from mixfield.scene.camera import Person as Person
+    from mixfield.scene.ground import Ground as Ground
+    from mixfield.scene.scene import Scene as Scene
 
 # Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
 _CONTENTS = {
@@ -55,12 +61,17 @@ _CONTENTS = {
     "clamping.temperature": ["critical_temperature"],
     "energy.energy": ["Energy"],
     "energy.factor_graph": ["FactorGraph", "grid_edges"],
+    "energy.occupancy": ["Occupancy"],
+    "io.pom": ["read_pom", "write_pom"],
     "io.uai": ["read_uai", "write_uai"],
     "junction_tree": ["exact"],
     "meanfield.mode": ["Mode"],
     "meanfield.solver": ["Solver", "mean_field"],
     "mixture.posterior": ["MixturePosterior", "load"],
     "mixture.tree": ["Search", "best_first", "breadth_first", "infer"],
+    "scene.camera": ["Person"],
+    "scene.ground": ["Ground"],
+    "scene.scene": ["Scene"],
 }
 _HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
 _SUBMODULES = ["baselines", "datasets", "errors"]

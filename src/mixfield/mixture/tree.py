@@ -221,7 +221,7 @@ class _Growth:
         count = self.search.affordable(self.search.root, self.allowed.size)
         heat = self.search.cooling(sweeps, self.allowed.size, self.t_max)
         cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
-        origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
+        origin = np.concatenate([starts.first(self.energy, self.allowed, self.rng)[None], cooled])
         return origin, self._best(cell, origin)
 
     def melt(self) -> None:
