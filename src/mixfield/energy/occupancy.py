@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 FORMS = {"released": 2, "article": 1}  # power of d in psi
-SHARE = 0.1  # v as a part of a person's share of the image
+SHARE = 0.2  # v as a part of a person's share of the image: the released v = 0.01 on the released sample
 
 
 class Occupancy:
@@ -38,7 +38,7 @@ class Occupancy:
     ----------
     scene : the ground, the views and the prior.
     masks : one array (H, W) per view, foreground in [0, 1] (booleans and soft masks alike); 8-bit images are divided
-        by 255.  At the size of the view, or already reduced by ``scene.reduction``.
+        by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by ``scene.reduction``.
     form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma.
     variance : v (or sigma) of every view, or one per view; ``scene.variance`` if not given, and where the scene has
         none `SHARE` times the share of the image that a person takes.
@@ -170,9 +170,9 @@ def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
     """A mask as numbers in [0, 1] at the reduced size of its view."""
     image = np.asarray(mask)
     name = f"mask of view {view.name!r}" if view.name else "mask"
-    if image.ndim == 3 and image.shape[2] in (3, 4):
-        image = image[..., :3].mean(-1) / (255.0 if image.dtype == np.uint8 else 1.0)
-    values = image.astype(np.float64) / (255.0 if image.dtype == np.uint8 else 1.0)
+    values = image.astype(np.float64) / (255.0 if image.dtype == np.uint8 and image.max(initial=0) > 1 else 1.0)
+    if values.ndim == 3 and values.shape[2] in (3, 4):
+        values = values[..., :3].mean(-1)
     small = (-(-view.height // reduction), -(-view.width // reduction))
     if values.shape not in ((view.height, view.width), small):
         raise MixfieldError(

@@ -54,13 +54,6 @@ class PomFile:
     frames: list[int] = field(default_factory=list)
     has_room: bool = False
 
-    def input_path(self, camera: int, frame: int) -> Path:
-        """The mask of a camera in a frame; relative patterns start at the folder of the file."""
-        if "INPUT_VIEW_FORMAT" not in self.patterns:
-            raise FileFormatError(f"{self.path} names no masks: it has no INPUT_VIEW_FORMAT line")
-        name = self.patterns["INPUT_VIEW_FORMAT"].replace("%c", str(camera)).replace("%f", str(frame))
-        return self.path.parent / name
-
     def scene(self, ground: Ground | None = None, sizes: list[tuple[int, int]] | None = None) -> Scene:
         """The scene; see `read_pom`."""
         count = self.n_locations if ground is None else ground.n

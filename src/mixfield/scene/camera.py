@@ -21,7 +21,7 @@ AROUND = 12  # points on the rim of a cylinder
 class Person:
     """The cylinder that stands for a person, in metres."""
 
-    height: float = 1.8
+    height: float = 1.75
     width: float = 0.5
 
     def __post_init__(self) -> None:
@@ -80,11 +80,11 @@ class Calibrated:
             return np.where(distance > 0, centre[:2] + distance * rays[..., :2], np.nan)
 
     def silhouettes(self, feet: Floats, person: Person) -> Floats:
-        angle = 2 * np.pi * np.arange(AROUND) / AROUND
-        rim = feet[:, None] + 0.5 * person.width * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-        levels = [np.concatenate([rim, np.full((*rim.shape[:2], 1), z)], axis=-1) for z in (0.0, person.height)]
-        corners = self.project(np.concatenate(levels, axis=1))
-        return np.concatenate([corners.min(1), corners.max(1)], axis=-1)
+        rims = np.stack([self.project(_at(_rim(feet, person), z)) for z in (0.0, person.height)])
+        foot, head = (self.project(_at(feet, z)) for z in (0.0, person.height))
+        left, right = rims[..., 0].min((0, 2)), rims[..., 0].max((0, 2))
+        # from sole to crown: the rim of a cylinder would hang below the feet, and shift people towards the camera
+        return np.stack([left, np.minimum(foot, head)[:, 1], right, np.maximum(foot, head)[:, 1]], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +141,18 @@ class FromHomography:
             return np.asarray(ground[..., :2] / ground[..., 2:])
 
     def silhouettes(self, feet: Floats, person: Person) -> Floats:
-        angle = 2 * np.pi * np.arange(AROUND) / AROUND
-        rim = feet[:, None] + 0.5 * person.width * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-        foot, around = self.project(feet), self.project(rim)
+        foot, around = self.project(feet), self.project(_rim(feet, person))
         left, right = around[..., 0].min(1), around[..., 0].max(1)
         tall = (right - left) * person.height / person.width
         return np.stack([left, foot[:, 1] - tall, right, foot[:, 1]], axis=-1)
+
+
+def _rim(feet: Floats, person: Person) -> Floats:
+    """(n, AROUND, 2) points around people standing at ``feet`` (n, 2)."""
+    angle = 2 * np.pi * np.arange(AROUND) / AROUND
+    return np.asarray(feet[:, None] + 0.5 * person.width * np.stack([np.cos(angle), np.sin(angle)], axis=-1))
+
+
+def _at(ground: Floats, height: float) -> Floats:
+    """Points of the ground (..., 2), lifted."""
+    return np.concatenate([ground, np.full_like(ground[..., :1], height)], axis=-1)

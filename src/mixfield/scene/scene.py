@@ -91,12 +91,11 @@ class Scene:
         if not (left < right and bottom < top):
             raise MixfieldError(f"area must be x_min, y_min, x_max, y_max with min below max, got {tuple(area)}")
         _arrays.positive("cell", cell)
-        pad = int(np.ceil(margin / cell - 1e-9)) if margin > 0 else 0
-        inner = (int(np.ceil((top - bottom) / cell - 1e-9)), int(np.ceil((right - left) / cell - 1e-9)))
-        shape = (inner[0] + 2 * pad, inner[1] + 2 * pad)
-        ground = Ground(shape, cell, (left - pad * cell, bottom - pad * cell))
-        region = np.zeros(shape, bool)
-        region[pad : pad + inner[0], pad : pad + inner[1]] = True
+        pad = int(np.ceil(max(margin, 0.0) / cell - 1e-9))
+        rows, columns = (int(np.ceil(side / cell - 1e-9)) + 2 * pad for side in (top - bottom, right - left))
+        ground = Ground((rows, columns), cell, (left - pad * cell, bottom - pad * cell))
+        x, y = np.moveaxis(ground.centres(), -1, 0)
+        region = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
         feet = ground.centres().reshape(-1, 2)
         views = tuple(_view(camera, feet, person or Person()) for camera in cameras)
         tallest = min((view.person_height() for view in views if view.visible.any()), default=TALL)
@@ -106,7 +105,7 @@ class Scene:
             prior=min(0.5, _arrays.positive("density", density) * cell**2),
             variance=None if variance is None else tuple(float(v) for v in variance),
             region=region,
-            reduction=max(1, int(tallest // TALL)) if reduction is None else reduction,
+            reduction=max(1, round(tallest / TALL)) if reduction is None else reduction,
             cameras=tuple(cameras),
         )
 
