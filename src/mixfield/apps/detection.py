@@ -64,7 +64,7 @@ def detect(
         rng=rng,
         criterion=_criterion(criterion, scene),
         clamp=Clamp(seeded=True, bisections=0),
-        search=Search(root=0, leaf=0, remembered=0, melts=0, polish=0, temperatures=24),
+        search=Search(root=0, leaf=0, remembered=0, melts=0, polish=0, temperatures=24, standing=False),
         solver=solver or Solver(tolerance=1e-4, max_iterations=300),
     )
 
@@ -117,7 +117,14 @@ def _criterion(choice: str | Criterion, scene: Scene) -> Criterion:
     cell = scene.ground.cell
     radius = max(1, round(PLACE / cell)) if min(scene.ground.shape) > 1 else 0
     if choice == "field":
-        return FieldRanked(radius=radius, clear=CLEAR / cell, spacing=SPACING / cell)
+        seen = np.any([view.visible for view in scene.views], axis=0)
+        return FieldRanked(
+            radius=radius,
+            reach=round(SPACING / cell) if radius else 0,
+            clear=CLEAR / cell,
+            spacing=SPACING / cell,
+            within=seen & scene.interest.ravel(),
+        )
     if choice == "neighbourhood":
         return NeighbourhoodEntropy(radius=radius)
     return PhaseTransition(pick=EntropyGap(radius=radius))

@@ -25,66 +25,78 @@ Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FieldRanked:
     """Empty places with the highest field, and occupied ones, in the order of what turning them over costs (C = 1).
 
+    An empty place is a cell and its neighbours: somebody there, or nobody.  An occupied one is a cell and all around it
+    that is nearer to it than to any other occupied cell: somebody there, or nobody, so that the person has to move,
+    to be explained by others, or to vanish.
+
     Attributes
     ----------
-    radius : cells around a place that belong to it.
+    radius : cells around an empty place that belong to it.
+    reach : cells around an occupied place that belong to it.
     clear : cells that an empty place keeps from every occupied one.
-    spacing : cells between two places.
-    additions : empty places that are tried.
-    removals : occupied places that are tried.
+    spacing : cells between two empty places.
+    additions, removals : empty and occupied places that are tried.
     updates : length of a trial.
     proposals : how many are handed on, best first.
+    within : (n,) cells in which places are looked for; None for all.
     """
 
     radius: int = 1
+    reach: int = 3
     clear: float = 2.0
     spacing: float = 3.0
-    additions: int = 8
+    additions: int = 6
     removals: int = 16
-    updates: int = 20
+    updates: int = 10
     proposals: int = 8
+    within: NDArray[np.bool_] | None = None
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
-        centres, occupied = self._places(leaf)
-        if len(centres) == 0:
+        groups, occupied = self._places(leaf)
+        if not groups:
             return
-        score = self._try(leaf, centres, occupied)
-        free = leaf.cell.allowed.all(1)
+        score = self._try(leaf, groups, occupied)
         for k in np.argsort(-score, kind="stable")[: self.proposals]:
-            around = box(int(centres[k]), self.radius, leaf.energy.shape)
-            yield Proposal(Cardinality(around[free[around]], np.array(1), 1), score=float(score[k]))
+            yield Proposal(Cardinality(groups[k], np.array(1), 1), score=float(score[k]))
 
-    def _places(self, leaf: Leaf) -> tuple[Int64s, NDArray[np.bool_]]:
-        """Centres of the places to turn over, and which of them are occupied."""
+    def _places(self, leaf: Leaf) -> tuple[list[Int64s], NDArray[np.bool_]]:
+        """Groups to turn over, the cell in their middle first, and which of them are occupied."""
         shape = leaf.energy.shape
         field = fields(leaf.energy, leaf.q[None])[0]
-        logit, occupied = field[:, 0] - field[:, 1], leaf.q[:, 1] > 0.5
+        logit, taken = field[:, 0] - field[:, 1], leaf.q[:, 1] > 0.5
         free = leaf.cell.allowed.all(1)
-        far = np.ones(len(free), bool)
-        if occupied.any():
-            far = distance_transform_edt(~occupied.reshape(shape)).ravel() > self.clear
-        empty = np.flatnonzero(free & far & ~occupied)
-        taken = np.flatnonzero(free & occupied)
+        wanted = free if self.within is None else free & self.within
+        nearest, away = np.arange(len(free)), np.full(len(free), np.inf)
+        if taken.any():
+            distance, at = distance_transform_edt(~taken.reshape(shape), return_indices=True)
+            nearest, away = np.ravel_multi_index(at, shape).ravel(), distance.ravel()
+        empty = np.flatnonzero(wanted & (away > self.clear))
         added = apart(empty[np.argsort(-logit[empty], kind="stable")], self.spacing, shape, self.additions)
-        removed = apart(taken[np.argsort(-leaf.q[taken, 1], kind="stable")], self.spacing, shape, self.removals)
-        return np.concatenate([added, removed]), np.arange(len(added) + len(removed)) >= len(added)
+        held = np.flatnonzero(wanted & taken)
+        removed = held[np.argsort(logit[held], kind="stable")][: self.removals]
+        groups = [_group(int(c), box(int(c), self.radius, shape), free) for c in added]
+        for c in removed.tolist():
+            around = box(c, self.reach, shape)
+            groups.append(_group(c, around[nearest[around] == c], free))
+        return groups, np.arange(len(groups)) >= len(added)
 
-    def _try(self, leaf: Leaf, centres: Int64s, occupied: NDArray[np.bool_]) -> Floats:
+    def _try(self, leaf: Leaf, groups: list[Int64s], occupied: NDArray[np.bool_]) -> Floats:
         """Bounds (k,) that short runs reach with each place turned over."""
-        bias = np.repeat(leaf.cell.bias[None], len(centres), 0)
-        q = np.repeat(leaf.q[None], len(centres), 0)
-        for k, centre in enumerate(centres):
-            if occupied[k]:
-                around = box(int(centre), self.radius, leaf.energy.shape)
-                bias[k, around, 1] = np.inf
-                q[k, around] = [1.0, 0.0]
-            else:
-                bias[k, centre, 0] = np.inf
-                q[k, centre] = [0.0, 1.0]
-        tilt = Tilt(bias, np.arange(len(centres), dtype=np.int32))
+        bias = np.repeat(leaf.cell.bias[None], len(groups), 0)
+        q = np.repeat(leaf.q[None], len(groups), 0)
+        for k, group in enumerate(groups):
+            turned = group if occupied[k] else group[:1]
+            bias[k, turned, 1 if occupied[k] else 0] = np.inf
+            q[k, turned] = [1.0, 0.0] if occupied[k] else [0.0, 1.0]
+        tilt = Tilt(bias, np.arange(len(groups), dtype=np.int32))
         run = leaf.solver.ascend(leaf.energy, q, tilt, tolerance=1e-3, max_iterations=self.updates)
         return bounds(leaf.energy, run.q)
+
+
+def _group(centre: int, around: Int64s, free: NDArray[np.bool_]) -> Int64s:
+    """The free cells around a centre, which comes first."""
+    return np.concatenate([[centre], around[free[around] & (around != centre)]])

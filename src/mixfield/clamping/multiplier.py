@@ -38,7 +38,7 @@ class Clamp:
     epsilon : largest probability outside each constraint (epsilon of the paper).
     tail : how a count is judged and pushed, see `mixfield.clamping.tail`.
     doublings : how often a multiplier may double before the cell is given up.
-    bisections : steps that then bring it back towards zero.
+    bisections : steps that then bring it back towards zero; 0 keeps it, which is faster.
     seeded : begin "at least C" with its C most promising members and a multiplier that holds them, instead of the whole
         group: for groups of neighbours of which one is enough (people), where a little probability everywhere
         is a trap.
@@ -96,7 +96,7 @@ def _settle_one(energy: Energy, cell: Cell, start: Floats, solver: Solver, clamp
     found: list[_Point] = []
     for origin, initial in _origins(energy, cell, start, solver, clamp):
         point, multipliers = _bracket(run, outside, origin, initial, clamp)
-        if multipliers.any():
+        if multipliers.any() and clamp.bisections:
             point = _relax(run, outside, point, multipliers, clamp)
         if (outside(point) <= clamp.epsilon).all():
             found.append(point)
