@@ -25,6 +25,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import calibration
 from mixfield.io.footage import Camera, Footage, Images, pictures
@@ -102,6 +104,22 @@ def write_scene(
             else ['footage = "REPLACE.avi"  # a video, or images such as "frames/{frame:04d}.jpg"; or masks = "..."']
         )
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def visible_area(cameras: Sequence[Calibration]) -> tuple[float, float, float, float]:
+    """The ground in the middle of the pictures, within 30 m: a first guess of an area of interest."""
+    corners = []
+    for camera in cameras:
+        x, y = np.meshgrid(np.linspace(0.1, 0.9, 9) * camera.width, np.linspace(0.4, 0.95, 9) * camera.height)
+        points = camera.to_ground(np.stack([x, y], axis=-1)).reshape(-1, 2)
+        points = points[np.isfinite(points).all(1)]
+        middle = np.median(points, axis=0)
+        corners.append(points[np.linalg.norm(points - middle, axis=-1) < 30.0])
+    seen = np.concatenate(corners)
+    if len(seen) == 0:
+        raise MixfieldError("the cameras see no ground: check the calibrations and their unit")
+    (left, bottom), (right, top) = np.floor(seen.min(0)), np.ceil(seen.max(0))
+    return float(left), float(bottom), float(right), float(top)
 
 
 def _load(path: StrPath) -> dict[str, Any]:
