@@ -68,7 +68,9 @@ def walking_people(
     truth = _paths(_arrays.at_least("n_people", n_people, 0), _arrays.at_least("n_frames", n_frames, 1), generator)
     corners = np.array([(-2.0, -2.0), (ROOM + 2.0, -2.0), (ROOM + 2.0, ROOM + 2.0), (-2.0, ROOM + 2.0)])
     cameras = [
-        look_at((*corner, HEIGHTS[setting]), (ROOM / 2, ROOM / 2, 0.9), size=SIZE, focal=0.75 * SIZE[0], name=f"camera {c}")
+        look_at(
+            (*corner, HEIGHTS[setting]), (ROOM / 2, ROOM / 2, 0.9), size=SIZE, focal=0.75 * SIZE[0], name=f"camera {c}"
+        )
         for c, corner in enumerate(corners[:n_cameras])
     ]
     scene = Scene.from_cameras(cameras, (0.0, 0.0, ROOM, ROOM), cell=cell, margin=0.0, reduction=1)

@@ -38,7 +38,8 @@ class Occupancy:
     ----------
     scene : the ground, the views and the prior.
     masks : one array (H, W) per view, foreground in [0, 1] (booleans and soft masks alike); 8-bit images are divided
-        by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by ``scene.reduction``.
+        by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by
+        ``scene.reduction``.
     form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma.
     variance : v (or sigma) of every view, or one per view; ``scene.variance`` if not given, and where the scene has
         none `SHARE` times the share of the image that a person takes.
@@ -78,7 +79,9 @@ class Occupancy:
             raise MixfieldError(f"masks must hold one mask per view ({len(scene.views)}), got {len(masks)}")
         self.scene, self.damping = scene, damping
         self.shape = scene.ground.shape
-        self.masks = tuple(foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True))
+        self.masks = tuple(
+            foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True)
+        )
         self._views = [view.reduced(scene.reduction) for view in scene.views]
         scales = np.asarray(scene.variance if variance is None else variance, np.float64)
         if variance is None and scene.variance is None:
@@ -90,7 +93,10 @@ class Occupancy:
     def views(self) -> Views:
         """Masks and rectangles as the kernels take them."""
         crops = [_crop(view) for view in self._views]
-        cut = [_padded(mask[top:bottom, left:right]) for mask, (left, top, right, bottom) in zip(self.masks, crops, strict=True)]
+        cut = [
+            _padded(mask[top:bottom, left:right])
+            for mask, (left, top, right, bottom) in zip(self.masks, crops, strict=True)
+        ]
         seen = [np.flatnonzero(view.visible) for view in self._views]
         power = FORMS[self._form]
         area = np.array([mask.size for mask in self.masks], np.float64)

@@ -106,7 +106,9 @@ def pictures(folder: Path, name: str) -> Pictures:
     try:
         name.format(frame=0)
     except (KeyError, IndexError, ValueError):
-        raise FileFormatError(f"{name!r} must hold the frame as {{frame}} or {{frame:04d}}, and no other braces") from None
+        raise FileFormatError(
+            f"{name!r} must hold the frame as {{frame}} or {{frame:04d}}, and no other braces"
+        ) from None
     return Images(folder, name)
 
 

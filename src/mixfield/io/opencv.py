@@ -50,7 +50,7 @@ def read_storage(path: StrPath) -> dict[str, Any]:
         raise FileFormatError(f"{path} is not a file of OpenCV's FileStorage: {error}") from None
     root = storage.root()
     values: dict[str, Any] = {}
-    for key in root.keys() if root.isMap() else ():  # noqa: SIM118
+    for key in root.keys() if root.isMap() else ():
         node = root.getNode(key)
         if node.isReal() or node.isInt():
             values[key] = node.real()

@@ -49,7 +49,9 @@ def write_curves(path: Path, panels: Sequence[Panel]) -> None:
                 low, high = zip(*curve.interval, strict=True)
                 axis.fill_between(curve.x, low, high, color=colour, alpha=0.15, linewidth=0)
                 axis.plot(curve.x, curve.y, color=colour, marker="o", markersize=4, label=curve.name)
-            axis.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label, ylim=(min(0.0, axis.get_ylim()[0]), 1))
+            axis.set(
+                title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label, ylim=(min(0.0, axis.get_ylim()[0]), 1)
+            )
             axis.grid(alpha=0.3)
             axis.legend(loc="lower right", frameon=False)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
