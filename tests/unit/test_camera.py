@@ -59,7 +59,7 @@ def test_nothing_is_seen_behind_the_camera(upright):
     assert np.isnan(upright.to_ground((160.0, -500.0))).all()
 
 
-def test_a_folding_lens_does_not_show_what_is_far_outside(upright):
+def test_a_folding_lens_does_not_show_what_is_far_outside():
     lens = OpenCVLens(K, np.array([-0.5, 0.0, 0.0, 0.0]))
     assert np.isfinite(lens.pixels(np.array([0.3, 0.2]))).all()
     assert np.isnan(lens.pixels(np.array([1.6, 0.0]))).all()
@@ -150,7 +150,9 @@ def test_bad_calibrations_are_named(tmp_path, content, complaint):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "text"), [("x.json", "{"), ("x.npz", "zip?"), ("x.yaml", "%YAML:1.0\n}{"), ("x.txt", "")])
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.json", "{"), ("x.npz", "zip?"), ("x.yaml", "%YAML:1.0\n}{"), ("x.txt", "")]
+)
 def test_unreadable_calibrations(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(FileFormatError, match="x"):
@@ -171,7 +173,9 @@ def test_pets_calibration(data):
     folder = data / "people" / "pets09-s2l1"
     camera = read_camera(folder / "View_001.xml")
     np.testing.assert_allclose(camera.to_ground(camera.project([(-5.0, -5.0, 0.0)])), [(-5.0, -5.0)], atol=1e-6)
-    _, left, top, wide, tall = np.concatenate(list(read_cvml(folder / "PETS2009-S2L1-cropped-frames0-399.xml").values())).T
+    _, left, top, wide, tall = np.concatenate(
+        list(read_cvml(folder / "PETS2009-S2L1-cropped-frames0-399.xml").values())
+    ).T
     boxes = camera.silhouettes(camera.to_ground(np.stack([left + wide / 2, top + tall], axis=-1)), mf.Person(1.75))
     assert np.mean((boxes[:, 3] - boxes[:, 1]) / tall) == pytest.approx(0.998, abs=0.01)
     np.testing.assert_allclose(boxes[:, 3], top + tall, atol=1e-6)

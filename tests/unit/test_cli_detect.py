@@ -146,7 +146,18 @@ def test_reproduce_page(tmp_path):
 @pytest.mark.slow
 def test_reproduce_on_pets(data, tmp_path):
     done = _run(
-        "reproduce", "occupancy", "--data", data, "--frames", "8", "--scenes", "1", "--out", tmp_path, "--work", tmp_path
+        "reproduce",
+        "occupancy",
+        "--data",
+        data,
+        "--frames",
+        "8",
+        "--scenes",
+        "1",
+        "--out",
+        tmp_path,
+        "--work",
+        tmp_path,
     )
     assert done.exit_code == 0, done.output
     results = json.loads((tmp_path / "occupancy.json").read_text())

@@ -155,9 +155,7 @@ def test_every_option_of_field_ranked_matters(changed):
     plain, other = ({"proposals": 30}, {"proposals": 30} | changed)
 
     def proposals(options):
-        return [
-            (p.constraint.group.tolist(), p.score) for p in _leaf_proposals(mf.FieldRanked(**options), walk)[1]
-        ]
+        return [(p.constraint.group.tolist(), p.score) for p in _leaf_proposals(mf.FieldRanked(**options), walk)[1]]
 
     assert proposals(plain) != proposals(other)
 

@@ -38,9 +38,7 @@ def test_average_image_by_corners():
     kernels.silhouettes.corners(views.corner, views.cell, np.log(empty), difference)
     shape = (height + 1, width + 1)
     mask = views.mask.reshape(height, width)
-    kernels.silhouettes.integrals(
-        difference.reshape(shape), mask, uncovered.reshape(shape), explained.reshape(shape)
-    )
+    kernels.silhouettes.integrals(difference.reshape(shape), mask, uncovered.reshape(shape), explained.reshape(shape))
     bare = naive.uncovered(scene.views[0].boxes.tolist(), empty, 12, 17)
     assert uncovered[-1] + views.bare[0] == pytest.approx(bare.sum(), rel=1e-10)
     assert explained[-1] + views.bare_mask[0] == pytest.approx((bare * energy.masks[0]).sum(), rel=1e-10)
