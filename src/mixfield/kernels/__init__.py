@@ -1,7 +1,7 @@
 """Compiled loops: arrays in, arrays out.
 
-Each submodule holds plain Numba functions and imports nothing of mixfield.  They are loaded at the first use
-(``kernels.tables.add`` imports Numba, ``from mixfield import kernels`` does not).
+Each submodule holds plain Numba functions and imports nothing of mixfield but other kernels.  They are loaded at the
+first use (``kernels.tables.add`` imports Numba, ``from mixfield import kernels`` does not).
 """
 
 from __future__ import annotations
@@ -16,12 +16,23 @@ if TYPE_CHECKING:
     from mixfield.kernels import counts as counts
     from mixfield.kernels import lattice as lattice
     from mixfield.kernels import separable as separable
+    from mixfield.kernels import silhouettes as silhouettes
     from mixfield.kernels import softmax as softmax
     from mixfield.kernels import sweeps as sweeps
     from mixfield.kernels import tables as tables
 
 
-_SUBMODULES = ("binary", "coloring", "counts", "lattice", "separable", "softmax", "sweeps", "tables")
+_SUBMODULES = (
+    "binary",
+    "coloring",
+    "counts",
+    "lattice",
+    "separable",
+    "silhouettes",
+    "softmax",
+    "sweeps",
+    "tables",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

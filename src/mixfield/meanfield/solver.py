@@ -14,8 +14,9 @@ from mixfield.energy.active_labels import active_labels
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.energy import Energy, allowed_labels, check
 from mixfield.energy.factor_graph import FactorGraph
+from mixfield.energy.occupancy import Occupancy
 from mixfield.errors import InfeasibleWarning, MixfieldError, NotConvergedWarning
-from mixfield.meanfield import coordinate, dense, parallel, starts
+from mixfield.meanfield import coordinate, dense, parallel, silhouettes, starts
 from mixfield.meanfield.ascent import Ascent
 from mixfield.meanfield.free_energy import bounds
 from mixfield.meanfield.mode import Mode
@@ -65,6 +66,16 @@ class Solver:
                 tilt,
                 temperature=heat,
                 tolerance=max(tolerance, dense.SINGLE),
+                max_iterations=max_iterations,
+                threads=self.threads,
+            )
+        if isinstance(energy, Occupancy):
+            return silhouettes.ascend(
+                energy,
+                q,
+                tilt,
+                temperature=heat,
+                tolerance=tolerance,
                 max_iterations=max_iterations,
                 threads=self.threads,
             )
@@ -235,7 +246,7 @@ def _start(
     if k > 0:
         return starts.random(allowed, rng)
     if start is None:
-        return starts.central(allowed, rng)
+        return starts.first(energy, allowed, rng)
     q = _arrays.floats("start", start)
     _arrays.check_shape("start", q, (*energy.shape, energy.n_labels), "= (*shape, L) of the energy")
     q = np.where(allowed, q.reshape(allowed.shape), 0.0)
