@@ -76,7 +76,7 @@ _CONTENTS = {
     "mixture.tree": ["best_first", "breadth_first", "infer"],
 }
 _HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
-_SUBMODULES = ["baselines", "datasets", "errors"]
+_SUBMODULES = ["baselines", "datasets", "errors", "pydensecrf"]
 
 __all__ = ["__version__", *sorted(_HOMES), *_SUBMODULES]
 
