@@ -183,9 +183,10 @@ class DenseCRF:
         This is the number of pydensecrf.  The objective of mean field, KL(Q || P) up to log Z, counts pairs once; it is
         minus ``mixfield.Mode.log_z`` of the same marginals.
         """
+        values = self._channels(Q)
         unary = float(np.einsum("ln,nl->", Q, self._iteration.crf.costs, dtype=np.float64))
         entropy = sum(_entropy(Q[:, first:last]) for first, last in self._iteration.crf.bands)
-        bound = float(self._iteration.bounds(self._channels(Q))[0])  # entropy - unary + support / 2
+        bound = float(self._iteration.bounds(values)[0])  # entropy - unary + support / 2
         return entropy - unary - 2 * bound
 
     # ------------------------------------------------------------------ helpers
