@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import naive
 import numpy as np
@@ -120,12 +121,20 @@ def photos(data):
     return found
 
 
+@cache
+def smoothness(sxy, normalization):
+    return naive.gaussian_kernel(naive.positions(CROP) / sxy, normalization)
+
+
 def by_all_pairs(image, unary, kernels, normalization):
-    places = naive.positions(CROP)
     summed = 0.0
     for sxy, srgb, weight in kernels:
-        features = places / sxy if srgb is None else np.hstack([places / sxy, image.reshape(-1, 3) / srgb])
-        summed = summed + weight * naive.gaussian_kernel(features, normalization)
+        if srgb is None:
+            kernel = smoothness(sxy, normalization)
+        else:
+            features = np.hstack([naive.positions(CROP) / sxy, image.reshape(-1, 3) / srgb])
+            kernel = naive.gaussian_kernel(features, normalization)
+        summed = summed + weight * kernel
     return naive.dense_updates(unary.T, [(summed, -np.eye(2))], 10).T
 
 

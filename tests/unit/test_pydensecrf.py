@@ -163,11 +163,11 @@ def test_modes_of_the_same_energy(unary, image):
 # ---------------------------------------------------------------- features
 
 
-def test_features_are_those_of_the_2d_class(unary, image):
+def test_features_are_those_of_the_2d_class(unary):
     crf = dcrf.DenseCRF(H * W, L)
     crf.setUnaryEnergy(unary)
     crf.addPairwiseEnergy(create_pairwise_gaussian(sdims=(1, 2), shape=(H, W)), compat=1)
-    np.testing.assert_allclose(crf.energy().shape, (H, W))
+    assert crf.energy().shape == (H, W)
     twin = dcrf.DenseCRF2D(W, H, L)
     twin.setUnaryEnergy(unary)
     twin.addPairwiseGaussian(sxy=(2, 1), compat=1)
