@@ -185,5 +185,14 @@ def test_no_farther_from_the_truth_than_pydensecrf(problems):
     assert mean_error(dcrf, everything) <= mean_error(peer, everything)
 
 
+@pytest.mark.parametrize("normalization", ORDER)
+def test_the_bilateral_kernel_is_that_of_pydensecrf(normalization, photos):
+    peer = pytest.importorskip("pydensecrf.densecrf")
+    kernels = [(20, 30, PLAIN if normalization == "none" else 1.0)]
+    for image, unary in photos:
+        ours, theirs = (by_module(module, image, unary, kernels, normalization) for module in (dcrf, peer))
+        np.testing.assert_allclose(ours, theirs, atol=1e-4)
+
+
 def test_normalizations_are_in_the_order_of_pydensecrf():
     assert [n.name.removeprefix("NORMALIZE_").lower() for n in NormalizationType][1:] == ORDER[1:]

@@ -56,6 +56,20 @@ def test_steps_are_inference(unary, image):
         assert crf.stepInference(q, tmp1, tmp2) is None
 
 
+def test_threads_do_not_change_bytes(monkeypatch):
+    rng = np.random.default_rng(3)
+    unary, image = rng.random((21, 9600)), rng.integers(0, 255, (80, 120, 3))
+    answers = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("MIXFIELD_THREADS", threads)
+        crf = dcrf.DenseCRF2D(120, 80, 21)
+        crf.setUnaryEnergy(unary)
+        crf.addPairwiseGaussian(sxy=3, compat=3)
+        crf.addPairwiseBilateral(sxy=20, srgb=40, rgbim=image, compat=4)
+        answers.append(np.array(crf.inference(3)).tobytes())
+    assert answers[0] == answers[1] == answers[2]
+
+
 def test_marginals_are_labels_first_float32(unary, image):
     q = np.array(filled(unary, image).inference(2))
     assert q.shape == (L, H * W)
