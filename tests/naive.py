@@ -308,3 +308,32 @@ def silhouette_ascend(views, empty, extra, temperature, damping, tolerance, pati
         empty, made = new, made + 1
         stable = stable + 1 if change < tolerance else 0
     return empty, made
+
+
+# ---------------------------------------------------------------- dense CRFs
+
+
+def gaussian_kernel(features, normalization):
+    """(n, n) kernel of features (n, d), normalised: the sum that lattices approximate, the pixel itself included."""
+    square = (features**2).sum(1)
+    kernel = np.exp(np.minimum(features @ features.T - 0.5 * square[:, None] - 0.5 * square, 0.0))
+    sums = kernel.sum(1)
+    before = {"none": 1.0, "before": 1.0 / sums, "after": 1.0, "symmetric": sums**-0.5}[normalization]
+    after = {"none": 1.0, "before": 1.0, "after": 1.0 / sums, "symmetric": sums**-0.5}[normalization]
+    return kernel * before * np.reshape(after, (-1, 1))
+
+
+def dense_updates(unary, kernels, n_updates):
+    """Parallel mean field of costs (n, L) and pairs (kernel (n, n), costs (L, L)), started without the kernels."""
+    field = unary.astype(np.float64)
+    for update in range(n_updates + 1):
+        q = np.exp(field.min(1, keepdims=True) - field)
+        q /= q.sum(1, keepdims=True)
+        if update < n_updates:
+            field = unary + sum(kernel @ q @ costs.T for kernel, costs in kernels)
+    return q
+
+
+def positions(shape):
+    """(n, axes) indices of a grid."""
+    return np.array(list(itertools.product(*(range(size) for size in shape))), float)

@@ -95,7 +95,7 @@ _CONTENTS = {
     "scene.scene": ["Scene"],
 }
 _HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
-_SUBMODULES = ["baselines", "datasets", "errors", "metrics"]
+_SUBMODULES = ["baselines", "datasets", "errors", "metrics", "pydensecrf"]
 
 __all__ = ["__version__", *sorted(_HOMES), *_SUBMODULES]
 
