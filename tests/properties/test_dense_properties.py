@@ -61,9 +61,11 @@ def test_small_bandwidths_equal_brute_force(shape, sxy, way, seed):
     matrix = measured_matrix(kernel, shape)
     assert np.abs(matrix - wanted).max() <= 2e-3 * wanted.max()
     values = np.random.default_rng(seed).random((math.prod(shape), 3))
-    assert matrix @ values == pytest.approx(wanted @ values, rel=2e-3)
+    sums = wanted @ values
+    error = 2e-3 * sums.max()  # of the largest sum: a small value beside large ones hears more of the tails it misses
+    assert matrix @ values == pytest.approx(sums, abs=error)
     if way == "none":
-        assert matrix @ values == pytest.approx(naive_dense.separable(values, shape, [sxy] * len(shape)), rel=2e-3)
+        assert sums == pytest.approx(naive_dense.separable(values, shape, [sxy] * len(shape)), rel=1e-9)
 
 
 @pytest.mark.parametrize(("name", "committed"), [("wide gaussian", 0.04), ("bilateral", 0.12), ("features", 0.07)])
