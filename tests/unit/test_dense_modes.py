@@ -1,0 +1,248 @@
+"""Many modes of dense fields: each in its cell, together a partition, below log Z."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import naive_dense
+import numpy as np
+import pytest
+from dense_fields import two_blobs
+
+import mixfield as mf
+from mixfield.energy.active_labels import active_labels
+from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
+
+
+def modes_of(crf, n_modes=4, **options):
+    """`mf.infer`, where fewer modes are fine too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerModesWarning)
+        return mf.infer(crf, n_modes, **options)
+
+
+PAPER = mf.PhaseTransition(pick=mf.DensestWindow(8))
+ALONE = mf.PhaseTransition(pick=mf.EntropyGap())
+NEAR = mf.PhaseTransition(pick=mf.EntropyGap(radius=1))
+
+
+@pytest.fixture(scope="module", params=[None, PAPER, ALONE, NEAR], ids=["windows", "paper", "alone", "near"])
+def posterior(request):
+    return modes_of(two_blobs(), criterion=request.param)
+
+
+def leaf_of(posterior, x):
+    """Modes whose constraints hold at labelings (N, n), (K, N)."""
+    return np.array([np.all([c.holds(x) for c in mode.constraints], axis=0) for mode in posterior.modes])
+
+
+def test_weights_and_marginals_sum_to_one(posterior):
+    assert len(posterior.modes) > 1
+    assert posterior.weights.sum() == pytest.approx(1.0)
+    assert (np.diff(posterior.weights) <= 0).all()
+    assert posterior.marginals().sum(-1) == pytest.approx(np.ones((24, 32)), abs=1e-5)
+    assert posterior.log_z >= posterior.modes[0].log_z
+
+
+def test_modes_live_in_their_cells(posterior):
+    for mode in posterior.modes:
+        assert mode.mass_inside >= 1 - 1e-4 * len(mode.constraints)
+        assert mode.mass_inside == pytest.approx(sampled_mass(mode), abs=5e-3)
+
+
+def sampled_mass(mode):
+    """Share of draws from a mode in which its constraints hold."""
+    rng = np.random.default_rng(0)
+    cumulative = np.cumsum(mode.marginals.reshape(-1, mode.marginals.shape[-1]), -1)
+    draws = (rng.random((2000, len(cumulative), 1)) * cumulative[:, -1:] >= cumulative).sum(-1)
+    return np.all([c.holds(draws) for c in mode.constraints], axis=0).mean()
+
+
+def test_log_z_is_the_bound_of_each_mode(posterior):
+    crf = two_blobs()
+    for mode in posterior.modes:
+        bound = naive_dense.entropy(mode.marginals) - float(crf.expected(mode.marginals))
+        assert mode.log_z == pytest.approx(bound, abs=1e-3)
+
+
+def test_constraints_partition_the_labelings(posterior):
+    rng = np.random.default_rng(0)
+    shares = rng.random((300, 1))
+    x = (rng.random((300, 24 * 32)) < shares).astype(int)
+    assert (leaf_of(posterior, x).sum(0) == 1).all()
+    labelings = posterior.labelings().reshape(len(posterior.modes), -1)
+    assert np.array_equal(leaf_of(posterior, labelings), np.eye(len(posterior.modes), dtype=bool))
+
+
+def test_the_tree_cuts_in_two(posterior):
+    children = [node for node in posterior.tree if node.parent >= 0]
+    for first, second in zip(children[::2], children[1::2], strict=True):
+        assert first.parent == second.parent
+        assert np.array_equal(first.constraint.group, second.constraint.group)
+        assert first.constraint.count == second.constraint.count
+        assert first.constraint.sign == -second.constraint.sign
+        assert first.temperature >= 1.0
+    assert sorted(node.mode for node in posterior.tree if node.mode >= 0) == list(range(len(posterior.modes)))
+
+
+def test_two_doubtful_blobs_make_four_readings():
+    """Each blob on or off."""
+    found = modes_of(two_blobs())
+    assert len(found.modes) == 4
+    first, second = found.labelings()[:, 8, 8], found.labelings()[:, 14, 24]
+    assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == 4
+    assert all(mode.converged for mode in found.modes)
+
+
+def test_one_mode_is_the_mean_field():
+    crf = two_blobs()
+    assert mf.infer(crf, 1).modes[0].log_z == pytest.approx(mf.mean_field(crf).log_z, abs=1e-3)
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    one, other = (modes_of(two_blobs(), rng=5) for _ in range(2))
+    assert [m.marginals.tobytes() for m in one.modes] == [m.marginals.tobytes() for m in other.modes]
+    assert one.log_z == other.log_z
+
+
+def test_a_field_without_a_transition_has_one_mode():
+    crf = mf.DenseCRF(np.random.default_rng(0).normal(size=(6, 7, 2)), [mf.Gaussian(2.0, 1.5)])
+    with pytest.warns(FewerModesWarning, match="single mode"):
+        assert len(mf.infer(crf, 4).modes) == 1
+
+
+def test_no_kernels_no_modes():
+    with pytest.warns(FewerModesWarning):
+        assert len(mf.infer(mf.DenseCRF(np.zeros((6, 7, 2)), []), 4).modes) == 1
+
+
+@pytest.mark.parametrize("criterion", [None, PAPER, ALONE, NEAR], ids=["windows", "paper", "alone", "near"])
+@pytest.mark.parametrize("seed", range(4))
+def test_log_z_stays_below_the_exact_one(seed, criterion):
+    rng = np.random.default_rng(seed)
+    crf = mf.DenseCRF(rng.normal(scale=0.3, size=(3, 4, 2)), [mf.Gaussian(1.5, 6.0)], negligible=0)
+    found = modes_of(crf, criterion=criterion)
+    exact = naive_dense.log_z(crf)
+    assert found.log_z <= exact + 1e-2  # soft cuts hold up to epsilon log epsilon
+    assert found.log_z >= mf.mean_field(crf).log_z - 1e-3
+    if len(found.modes) > 1:
+        assert found.log_z > exact - 3.0
+
+
+@pytest.mark.parametrize("kind", ["per label", "full"])
+def test_compatibilities_have_modes_too(kind):
+    given = {"weight": [5.0, 6.0]} if kind == "per label" else {"weight": 5.0, "compatibility": 1.0 - np.eye(2)}
+    crf = mf.DenseCRF(np.random.default_rng(0).normal(scale=0.1, size=(6, 7, 2)), [mf.Gaussian(3.0, **given)])
+    found = modes_of(crf, 2)
+    for mode in found.modes:
+        assert mode.mass_inside >= 1 - 1e-4 * len(mode.constraints)
+    assert found.weights.sum() == pytest.approx(1.0)
+
+
+def test_volumes_and_points():
+    rng = np.random.default_rng(0)
+    for shape in ((4, 5, 6), (60,)):
+        crf = mf.DenseCRF(rng.normal(scale=0.1, size=(*shape, 2)), [mf.Gaussian(3.0, 6.0)])
+        found = modes_of(crf, 2)
+        assert found.shape == shape
+        assert all(mode.mass_inside >= 1 - 1e-4 * len(mode.constraints) for mode in found.modes)
+
+
+# ---------------------------------------------------------------- how modes are held
+
+
+def tiny():
+    return mf.DenseCRF(np.random.default_rng(2).normal(scale=0.2, size=(3, 4, 2)), [mf.Gaussian(1.5, 6.0)])
+
+
+@pytest.mark.parametrize("clamp", [None, mf.FirmClamp(), mf.Clamp()], ids=["default", "firm", "multiplier"])
+def test_the_criterion_of_the_paper_with_every_clamp(clamp):
+    criterion = mf.PhaseTransition(pick=mf.DensestWindow(2))
+    solver = mf.Solver(max_iterations=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        found = modes_of(tiny(), 3, criterion=criterion, clamp=clamp, solver=solver)
+    assert len(found.modes) > 1
+    for mode in found.modes:
+        assert mode.mass_inside >= 1 - 1e-4 * len(mode.constraints)
+    x = np.array(list(itertools.product(range(2), repeat=12)))
+    assert (leaf_of(found, x).sum(0) == 1).all()
+    assert found.log_z <= naive_dense.log_z(tiny()) + 1e-2
+
+
+def test_a_firm_clamp_needs_a_dense_field(two_wells):
+    with pytest.raises(MixfieldError, match="FirmClamp needs a DenseCRF"):
+        mf.infer(two_wells, 2, clamp=mf.FirmClamp())
+    with pytest.raises(MixfieldError, match=r"FirmClamp needs a DenseCRF without search"):
+        mf.infer(tiny(), 2, clamp=mf.FirmClamp(), search=mf.Search())
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, -1.0, np.nan])
+def test_epsilon_of_a_firm_clamp(epsilon):
+    with pytest.raises(MixfieldError, match="epsilon"):
+        mf.FirmClamp(epsilon=epsilon)
+
+
+def test_a_clamp_that_holds_nothing_finds_nothing():
+    """Every option is used: without any push no mode gets to the other side."""
+    with pytest.warns(FewerModesWarning):
+        found = mf.infer(two_blobs(), 4, clamp=mf.FirmClamp(firmness=1e-9))
+    assert len(found.modes) == 1
+    assert len(modes_of(two_blobs(), clamp=mf.FirmClamp(steps=20, release=(0.3, 0.0), bisections=0)).modes) == 4
+
+
+def test_windows_have_options():
+    assert len(modes_of(two_blobs(), criterion=mf.Windows(smallest=0.9)).modes) == 1
+    assert len(modes_of(two_blobs(), criterion=mf.Windows(tries=1)).modes) > 1
+    few = modes_of(two_blobs(), 2, criterion=mf.Windows(shares=(0.1,)))
+    many = modes_of(two_blobs(), 2, criterion=mf.Windows(shares=(0.6,)))
+    assert len(few.modes[0].constraints[0].group) < len(many.modes[0].constraints[0].group)
+
+
+# ---------------------------------------------------------------- labels that are left out
+
+
+def test_labels_left_out_come_back():
+    """Label 0 and 1 become 3 and 1 of five; the others can never matter."""
+    crf = two_blobs(n_labels=5)
+    turn = np.array([2, 1, 3, 0, 4])
+    turned = mf.DenseCRF(crf.unary[..., turn], [mf.Gaussian(1.0, 0.5), *pictures()])
+    assert active_labels(turned)[0].tolist() == [1, 3]
+    found = modes_of(turned)
+    assert len(found.modes) == 4
+    assert found.marginals().shape == (24, 32, 5)
+    for mode in found.modes:
+        assert not mode.marginals[..., [0, 2, 4]].any()
+        for constraint in mode.constraints:
+            assert set(constraint.labels.tolist()) <= {1, 3}
+            assert constraint.probability(mode.marginals.reshape(-1, 5)) >= 1 - 1e-4
+    for node in found.tree[1:]:
+        assert set(node.constraint.labels.tolist()) <= {1, 3}
+    plain = modes_of(two_blobs())
+    assert found.log_z == pytest.approx(plain.log_z, abs=1e-2)
+    assert np.array_equal(found.labelings() == 1, plain.labelings() == 1)
+
+
+def pictures():
+    """The appearance kernel of `two_blobs`."""
+    image = np.zeros((24, 32, 3))
+    image[4:12, 4:12], image[8:20, 20:28] = (200, 0, 0), (0, 200, 0)
+    return [mf.Bilateral(image, 10.0, 20.0, 3.0)]
+
+
+def test_save_and_load(tmp_path):
+    found = modes_of(two_blobs(n_labels=4))
+    found.save(tmp_path / "blobs.npz")
+    again = mf.load(tmp_path / "blobs.npz")
+    assert again.weights == pytest.approx(found.weights)
+    assert again.log_z == pytest.approx(found.log_z)
+    assert len(again.tree) == len(found.tree)
+    for one, other in zip(found.modes, again.modes, strict=True):
+        assert np.array_equal(one.marginals, other.marginals)
+        assert one.mass_inside == other.mass_inside
+        for a, b in zip(one.constraints, other.constraints, strict=True):
+            assert np.array_equal(a.group, b.group)
+            assert np.array_equal(a.labels, b.labels)
+            assert (a.count, a.sign) == (b.count, b.sign)
+    assert again.sample(2, rng=0).shape == (2, 24, 32)
