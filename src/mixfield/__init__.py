@@ -15,6 +15,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mixfield.apps.segmentation import Kernels as Kernels
+    from mixfield.apps.segmentation import entropy_gap as entropy_gap
+    from mixfield.apps.segmentation import segment as segment
+    from mixfield.apps.segmentation import segmentation_energy as segmentation_energy
+    from mixfield.apps.tuning import Tuning as Tuning
+    from mixfield.apps.tuning import tune as tune
     from mixfield.clamping.constraint import Cardinality as Cardinality
     from mixfield.clamping.firm import FirmClamp as FirmClamp
     from mixfield.clamping.leaf import Leaf as Leaf
@@ -38,6 +44,10 @@ if TYPE_CHECKING:
     from mixfield.energy.gaussian import Bilateral as Bilateral
     from mixfield.energy.gaussian import Features as Features
     from mixfield.energy.gaussian import Gaussian as Gaussian
+    from mixfield.io.images import read_image as read_image
+    from mixfield.io.images import read_label_map as read_label_map
+    from mixfield.io.images import write_label_map as write_label_map
+    from mixfield.io.scores import read_scores as read_scores
     from mixfield.io.uai import read_uai as read_uai
     from mixfield.io.uai import write_uai as write_uai
     from mixfield.junction_tree import exact as exact
@@ -53,6 +63,8 @@ if TYPE_CHECKING:
 
 # Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
 _CONTENTS = {
+    "apps.segmentation": ["Kernels", "entropy_gap", "segment", "segmentation_energy"],
+    "apps.tuning": ["Tuning", "tune"],
     "clamping.constraint": ["Cardinality"],
     "clamping.firm": ["FirmClamp"],
     "clamping.leaf": ["Leaf", "Proposal"],
@@ -67,6 +79,8 @@ _CONTENTS = {
     "energy.energy": ["Energy"],
     "energy.factor_graph": ["FactorGraph", "grid_edges"],
     "energy.gaussian": ["Bilateral", "Features", "Gaussian"],
+    "io.images": ["read_image", "read_label_map", "write_label_map"],
+    "io.scores": ["read_scores"],
     "io.uai": ["read_uai", "write_uai"],
     "junction_tree": ["exact"],
     "meanfield.mode": ["Mode"],
@@ -76,7 +90,7 @@ _CONTENTS = {
     "mixture.tree": ["best_first", "breadth_first", "infer"],
 }
 _HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
-_SUBMODULES = ["baselines", "datasets", "errors"]
+_SUBMODULES = ["baselines", "datasets", "errors", "metrics"]
 
 __all__ = ["__version__", *sorted(_HOMES), *_SUBMODULES]
 

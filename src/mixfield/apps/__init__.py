@@ -1,0 +1,1 @@
+"""User jobs: compositions of what is below, no mathematics of their own."""
