@@ -79,8 +79,8 @@ def from_labels(
     if low < 0 or high >= count:
         wrong = low if low < 0 else high
         raise MixfieldError(f"scores must hold labels 0..{count - 1} or unknown ({_listed(unknown)}), got {wrong}")
-    if not 1 / count <= certainty <= 1:
-        raise MixfieldError(f"certainty must lie between 1/L = {1 / count:.3g} and 1, got {certainty!r}")
+    if not 1 / max(count, 2) <= certainty <= 1:
+        raise MixfieldError(f"certainty must lie between 1/L = {1 / max(count, 2):.3g} and 1, got {certainty!r}")
     probs = np.full((*array.shape, count), (1 - certainty) / max(count - 1, 1), np.float32)
     np.put_along_axis(probs, np.where(known, array, 0)[..., None], np.float32(certainty), -1)
     probs[~known] = 1 / count

@@ -49,7 +49,7 @@ def _white(array: NDArray[np.generic]) -> float:
 def same_aspect(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
     """Whether (h, w) and (H, W) are one picture at two resolutions, up to the rounding of a pixel."""
     (h, w), (height, width) = shape, other
-    return abs(h - w * height / width) <= 1 or abs(w - h * width / height) <= 1
+    return abs(h - w * height / width) < 1 or abs(w - h * width / height) < 1
 
 
 def resized(array: Float32s, shape: tuple[int, int]) -> Float32s:
