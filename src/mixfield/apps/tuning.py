@@ -99,7 +99,7 @@ def _answer(
 ) -> NDArray[np.int64]:
     """Labels (H, W) by mean field, or of the scores alone."""
     if kernels is None:
-        return probabilities(scores, np.shape(image)[:2], logits=logits).argmax(-1)  # type: ignore[arg-type]
+        return probabilities(scores, np.shape(image)[:2], logits=logits).argmax(-1)
     return mean_field(segmentation_energy(image, scores, kernels=kernels, logits=logits), solver=solver).labeling()
 
 
