@@ -136,6 +136,12 @@ def test_tune_writes_kernels_that_segment_reads(folder):
     np.testing.assert_allclose(mf.read_scores(out / "marginals.npz"), probs, atol=1e-3)
 
 
+def test_truth_of_another_size_is_named(folder, monkeypatch, capsys):
+    mf.write_label_map(folder / "truth" / "b.png", np.zeros((3, 3), int))
+    error = fails(monkeypatch, capsys, "--tune", folder, "--out", folder / "out")
+    assert "b.png must have the size" in error
+
+
 def test_bad_input_is_one_sentence(folder, monkeypatch, capsys):
     image, scores = folder / "images" / "a.png", folder / "scores" / "a.npy"
     np.save(folder / "swapped.npy", np.swapaxes(np.load(scores), 0, 1))

@@ -17,6 +17,7 @@ from mixfield.meanfield.solver import Solver, mean_field
 from mixfield.metrics.segmentation import VOID, average, confusion
 
 Counts = NDArray[np.int64]
+TOLERANCE = 1e-2  # labels do not change any more
 Example = tuple[ArrayLike, ArrayLike, ArrayLike]
 
 GRID = tuple(
@@ -65,7 +66,7 @@ def tune(
     folds : parts that the images are divided into; each is left out once.
     void : true label of pixels that do not count.
     logits : the scores are logits or log-probabilities.
-    solver : of each mean field.
+    solver : of each mean field; a rough one by default, since only labels count.
     progress : called with the number of images done.
 
     Examples
@@ -78,6 +79,7 @@ def tune(
     1.0
     """
     _arrays.at_least("folds", folds, 2)
+    solver = solver or Solver(tolerance=TOLERANCE)
     tried = tuple(dict.fromkeys([Kernels(), *grid]))
     tables, plain = [], []
     for done, (image, scores, truth) in enumerate(examples, 1):
@@ -95,12 +97,13 @@ def tune(
 
 
 def _answer(
-    image: ArrayLike, scores: ArrayLike, kernels: Kernels | None, logits: bool, solver: Solver | None
+    image: ArrayLike, scores: ArrayLike, kernels: Kernels | None, logits: bool, solver: Solver
 ) -> NDArray[np.int64]:
     """Labels (H, W) by mean field, or of the scores alone."""
     if kernels is None:
         return probabilities(scores, np.shape(image)[:2], logits=logits).argmax(-1)
-    return mean_field(segmentation_energy(image, scores, kernels=kernels, logits=logits), solver=solver).labeling()
+    energy = segmentation_energy(image, scores, kernels=kernels, logits=logits, threads=solver.threads)
+    return mean_field(energy, solver=solver).labeling()
 
 
 def _largest(truth: ArrayLike, void: int) -> int:

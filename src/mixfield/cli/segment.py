@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,7 +43,9 @@ def segment(
         Path | None, typer.Option(help="Choose kernels on a folder with images/, scores/ and truth/ instead.")
     ] = None,
     logits: Annotated[bool, typer.Option("--logits", help="The scores are logits or log-probabilities.")] = False,
-    certainty: Annotated[float, typer.Option(help="Probability that a label map is right.")] = 0.9,
+    certainty: Annotated[
+        float | None, typer.Option(help="Probability that a label map is right.  [default: 0.9]")
+    ] = None,
     unknown: Annotated[list[int] | None, typer.Option(help="Unknown in a label map.  [default: -1 and 255]")] = None,
     labels: Annotated[
         int | None, typer.Option(min=1, help="Labels of a label map.  [default: as many as seen]")
@@ -53,7 +55,6 @@ def segment(
     as_json: Json = False,
 ) -> None:
     """Segment an image, or a folder of images, in several ways, each with its probability."""
-    from mixfield.apps.evidence import UNKNOWN
     from mixfield.errors import MixfieldError
     from mixfield.io.images import pillow
     from mixfield.io.kernels import read_kernels
@@ -66,7 +67,8 @@ def segment(
         return
     if image is None or scores is None:
         raise MixfieldError("give an image (or a folder of images) and its --scores, or --tune and a folder")
-    evidence = {"logits": logits, "certainty": certainty, "unknown": unknown or UNKNOWN, "n_labels": labels}
+    options = {"logits": logits, "certainty": certainty, "unknown": unknown or None, "n_labels": labels}
+    evidence = {name: value for name, value in options.items() if value is not None}
     chosen = None if kernels is None else read_kernels(kernels)
     settings = _Settings(modes, chosen, evidence, seed, solver(threads))
     if image.is_dir():
@@ -134,15 +136,13 @@ def _after(before: int, advance: Callable[[int], None]) -> Callable[[int], None]
 
 def _tune(folder: Path, out: Path, logits: bool, how: Any, as_json: bool) -> None:
     """Choose kernels, print the table and write ``kernels.toml``."""
-    from dataclasses import asdict
-
-    from mixfield.apps.tuning import tune
+    from mixfield.apps.tuning import TOLERANCE, tune
     from mixfield.io.folders import annotated
     from mixfield.io.kernels import write_kernels
 
     count, examples = annotated(folder)
     with Progress("images", count, quiet=as_json) as advance:
-        found = tune(examples, logits=logits, solver=how, progress=advance)
+        found = tune(examples, logits=logits, solver=replace(how, tolerance=TOLERANCE), progress=advance)
     out.mkdir(parents=True, exist_ok=True)
     write_kernels(out / "kernels.toml", found.kernels)
     if as_json:

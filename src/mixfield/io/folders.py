@@ -52,7 +52,10 @@ def annotated(folder: Path) -> tuple[int, Iterator[Arrays]]:
 
 def _read(files: Sequence[tuple[Path, Path, Path]]) -> Iterator[Arrays]:
     for image, scores, truth in files:
-        yield image_files.read_image(image), score_files.read_scores(scores), image_files.read_label_map(truth)
+        picture, labels = image_files.read_image(image), image_files.read_label_map(truth)
+        if labels.shape != picture.shape[:2]:
+            raise MixfieldError(f"{truth} must have the size of {image}, {picture.shape[:2]}, got {labels.shape}")
+        yield picture, score_files.read_scores(scores), labels
 
 
 def _by_stem(folder: Path, suffixes: tuple[str, ...]) -> dict[str, list[Path]]:
