@@ -16,6 +16,12 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mixfield.apps.detection import detect as detect
+    from mixfield.apps.segmentation import Kernels as Kernels
+    from mixfield.apps.segmentation import entropy_gap as entropy_gap
+    from mixfield.apps.segmentation import segment as segment
+    from mixfield.apps.segmentation import segmentation_energy as segmentation_energy
+    from mixfield.apps.tuning import Tuning as Tuning
+    from mixfield.apps.tuning import tune as tune
     from mixfield.clamping.constraint import Cardinality as Cardinality
     from mixfield.clamping.field_ranked import FieldRanked as FieldRanked
     from mixfield.clamping.firm import FirmClamp as FirmClamp
@@ -42,9 +48,13 @@ if TYPE_CHECKING:
     from mixfield.energy.gaussian import Features as Features
     from mixfield.energy.gaussian import Gaussian as Gaussian
     from mixfield.energy.occupancy import Occupancy as Occupancy
+    from mixfield.io.images import read_image as read_image
+    from mixfield.io.images import read_label_map as read_label_map
+    from mixfield.io.images import write_label_map as write_label_map
     from mixfield.io.pom import read_pom as read_pom
     from mixfield.io.pom import write_pom as write_pom
     from mixfield.io.scene_file import read_scene as read_scene
+    from mixfield.io.scores import read_scores as read_scores
     from mixfield.io.uai import read_uai as read_uai
     from mixfield.io.uai import write_uai as write_uai
     from mixfield.junction_tree import exact as exact
@@ -64,6 +74,8 @@ if TYPE_CHECKING:
 # Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
 _CONTENTS = {
     "apps.detection": ["detect"],
+    "apps.segmentation": ["Kernels", "entropy_gap", "segment", "segmentation_energy"],
+    "apps.tuning": ["Tuning", "tune"],
     "clamping.constraint": ["Cardinality"],
     "clamping.firm": ["FirmClamp"],
     "clamping.field_ranked": ["FieldRanked"],
@@ -83,6 +95,8 @@ _CONTENTS = {
     "energy.occupancy": ["Occupancy"],
     "io.pom": ["read_pom", "write_pom"],
     "io.scene_file": ["read_scene"],
+    "io.images": ["read_image", "read_label_map", "write_label_map"],
+    "io.scores": ["read_scores"],
     "io.uai": ["read_uai", "write_uai"],
     "junction_tree": ["exact"],
     "meanfield.mode": ["Mode"],

@@ -140,7 +140,7 @@ def _trivial(modes: dict[int, Mode], scene: Scene) -> list[Found]:
 
 
 def _score(truth: Found, candidates: Sequence[Found], threshold: float) -> dict[str, Any]:
-    frames = metrics.best_of([metrics.detection_scores(truth, found, threshold) for found in candidates])
+    frames = metrics.best_detections([metrics.detection_scores(truth, found, threshold) for found in candidates])
     total = metrics.total(frames)
     low, high = metrics.bootstrap(frames)
     return {

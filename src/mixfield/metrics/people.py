@@ -104,7 +104,7 @@ def total(scores: Iterable[DetectionScore]) -> DetectionScore:
     return sum(scores, DetectionScore(0, 0, 0, 0.0))
 
 
-def best_of(candidates: Sequence[Sequence[DetectionScore]]) -> list[DetectionScore]:
+def best_detections(candidates: Sequence[Sequence[DetectionScore]]) -> list[DetectionScore]:
     """Per frame the candidate with fewest mistakes, the first of equals: what an oracle would choose (DivMBest).
 
     ``candidates[k][t]`` is the score of candidate k in frame t.  An oracle gains from any variation, so report the

@@ -64,7 +64,7 @@ def test_matching_is_optimal(seed):
 
 def test_best_of_takes_the_frame_with_fewest_mistakes():
     good, bad = metrics.DetectionScore(2, 2, 0, 1.0), metrics.DetectionScore(2, 1, 3, 0.5)
-    assert metrics.best_of([[good, bad], [bad, good]]) == [good, good]
+    assert metrics.best_detections([[good, bad], [bad, good]]) == [good, good]
 
 
 def test_bootstrap_surrounds_the_score():

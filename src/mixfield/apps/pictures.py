@@ -1,0 +1,67 @@
+"""Images of any kind as intensities from 0 to 255, and arrays at another resolution."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield.errors import MixfieldError
+
+Float32s = NDArray[np.float32]
+
+WHITE = 255.0
+
+
+def intensities(image: ArrayLike) -> Float32s:
+    """(H, W, channels) intensities from 0 to 255 of an image.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, channels); the fourth of four channels is alpha and dropped.  The type says the range:
+        ``bool`` is black and white, ``uint16`` runs to 65535, floats run from 0 to 1, other integers from 0 to 255.
+    """
+    array = np.asarray(image)
+    if array.ndim not in (2, 3) or array.size == 0 or array.dtype.kind not in "buif":
+        raise MixfieldError(
+            f"image must be an array (H, W) or (H, W, channels) of numbers, got shape {array.shape} of {array.dtype}"
+        )
+    array = array[..., None] if array.ndim == 2 else array
+    array = array[..., :3] if array.shape[-1] == 4 else array
+    white = _white(array)
+    if not np.isfinite(array).all():
+        raise MixfieldError("image must hold finite numbers, got NaN or infinity")
+    low, high = array.min(), array.max()
+    if low < 0 or high > white:
+        raise MixfieldError(
+            f"image of {array.dtype} must lie in 0..{white:g}, got {low:.6g}..{high:.6g}; "
+            f"{'divide it by its white' if high > 2 * white else 'clip it'}, or convert it to uint8"
+        )
+    return np.asarray(array, np.float32) * np.float32(WHITE / white)
+
+
+def _white(array: NDArray[np.generic]) -> float:
+    """The largest intensity that arrays of this type can hold."""
+    if array.dtype.kind in "bf":
+        return 1.0
+    return 65535.0 if array.dtype == np.uint16 else WHITE
+
+
+def same_aspect(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether (h, w) and (H, W) are one picture at two resolutions, up to the rounding of a pixel."""
+    (h, w), (height, width) = shape, other
+    return abs(h - w * height / width) < 1 or abs(w - h * width / height) < 1
+
+
+def resized(array: Float32s, shape: tuple[int, int]) -> Float32s:
+    """Bilinear interpolation of (h, w, C) at the pixel centres of (H, W)."""
+    if array.shape[:2] == shape:
+        return array
+    for axis in (0, 1):
+        size, target = array.shape[axis], shape[axis]
+        at = np.clip((np.arange(target) + 0.5) * size / target - 0.5, 0, size - 1)
+        below = np.floor(at).astype(np.intp)
+        above = np.minimum(below + 1, size - 1)
+        part = np.expand_dims((at - below).astype(np.float32), (1, 2) if axis == 0 else (0, 2))
+        low = array.take(below, axis)
+        array = low + part * (array.take(above, axis) - low)
+    return array

@@ -1,0 +1,143 @@
+"""Segment an image: several weighted segmentations from the scores of a network, where a dense CRF returns one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield import _arrays
+from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
+from mixfield.apps.pictures import intensities
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.meanfield.free_energy import entropies
+from mixfield.meanfield.mode import Mode
+from mixfield.meanfield.solver import Solver, mean_field
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.tree import infer
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """How strongly pixels agree; the defaults suit the scores of convolutional networks (DeepLab's values).
+
+    Attributes
+    ----------
+    smooth_sxy, smooth_weight : bandwidth in pixels and strength of the kernel of near pixels.
+    sxy, srgb, weight : bandwidths in pixels and intensities (0 to 255), and strength, of the kernel of near pixels of
+        similar colour.
+    """
+
+    smooth_sxy: float = 3.0
+    smooth_weight: float = 3.0
+    sxy: float = 67.0
+    srgb: float = 3.0
+    weight: float = 4.0
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if entry.name.endswith("weight") and value == 0:
+                continue
+            object.__setattr__(self, entry.name, _arrays.positive(entry.name, value))
+
+
+def segmentation_energy(
+    image: ArrayLike,
+    scores: ArrayLike,
+    *,
+    kernels: Kernels | None = None,
+    logits: bool = False,
+    certainty: float = CERTAINTY,
+    unknown: Sequence[int] = UNKNOWN,
+    n_labels: int | None = None,
+    threads: int | None = None,
+) -> DenseCRF:
+    """The dense CRF that `segment` solves; the parameters are those of `segment`."""
+    picture = intensities(image)
+    height, width = picture.shape[:2]
+    probs = probabilities(
+        scores, (height, width), logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels
+    )
+    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels()), threads=threads)
+
+
+def segment(
+    image: ArrayLike,
+    scores: ArrayLike,
+    n_modes: int = 4,
+    *,
+    kernels: Kernels | None = None,
+    logits: bool = False,
+    certainty: float = CERTAINTY,
+    unknown: Sequence[int] = UNKNOWN,
+    n_labels: int | None = None,
+    rng: int | np.random.Generator = 0,
+    solver: Solver | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> MixturePosterior:
+    """Several weighted segmentations of an image.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, channels).  The type says the range: ``uint8`` and other integers 0 to 255, ``uint16`` 0 to
+        65535, floats 0 to 1, ``bool`` black and white.  The fourth of four channels is alpha and dropped.
+    scores : (H, W, L) probabilities, which need not sum to one and may be zero; or (H, W) floats, the probability of
+        label 1 against 0; or (H, W) integers, a label map or scribbles, with ``unknown`` where nothing is known.  A
+        lower resolution with the same aspect is interpolated; (L, H, W) is understood where (H, W, L) does not fit.
+    n_modes : how many segmentations to look for; fewer come back, with a `FewerModesWarning`, where there are no more.
+    kernels : how strongly pixels agree.
+    logits : the scores are logits or log-probabilities.
+    certainty : probability of the label that a label map gives.
+    unknown : numbers in a label map that say nothing.
+    n_labels : number of labels of a label map; by default its largest label plus one.
+    rng, solver, progress : as for `infer`.
+
+    Returns
+    -------
+    MixturePosterior
+        Over (H, W), heaviest mode first: ``labelings()``, ``weights``, ``marginals()``.
+
+    Examples
+    --------
+    >>> import numpy as np, mixfield as mf
+    >>> image = np.zeros((12, 16), np.uint8)
+    >>> image[:, 8:] = 200
+    >>> scribbles = np.full((12, 16), -1)
+    >>> scribbles[6, 1:6], scribbles[6, 10:15] = 0, 1
+    >>> mf.segment(image, scribbles, n_modes=1, certainty=0.99).labelings()[0, 0]
+    array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
+    """
+    solver = solver or Solver()
+    energy = segmentation_energy(
+        image,
+        scores,
+        kernels=kernels,
+        logits=logits,
+        certainty=certainty,
+        unknown=unknown,
+        n_labels=n_labels,
+        threads=solver.threads,
+    )
+    return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
+
+
+def entropy_gap(
+    energy: DenseCRF, mode: Mode, *, temperature: float | None = None, solver: Solver | None = None
+) -> NDArray[np.float64]:
+    """How many bits of doubt the commitment of a mode hides at each pixel (section 4.2 of the paper).
+
+    The entropy of the mean field at a temperature, by default Gamma / 3 where whole objects melt, minus that of the
+    mode; where the mode is the less certain of the two it is zero.
+
+    Returns
+    -------
+    (*shape) array of bits, from 0 to log2 L.
+    """
+    _arrays.check_shape("mode.marginals", mode.marginals, (*energy.shape, energy.n_labels), "of the energy")
+    heat = max(1.0, 2 / 3 * energy.critical_temperature) if temperature is None else temperature
+    hot = mean_field(energy, temperature=heat, solver=solver)
+    nats = entropies(hot.marginals.astype(np.float64)) - entropies(mode.marginals.astype(np.float64))
+    return np.asarray(np.maximum(nats / np.log(2), 0.0))

@@ -1,0 +1,115 @@
+"""Images and label maps as files, by Pillow."""
+
+from __future__ import annotations
+
+import warnings
+from os import PathLike
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
+
+StrPath = str | PathLike[str]
+
+SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
+LARGEST = 178_956_970  # pixels: 512 MB of RGB, twice the number at which Pillow warns
+
+
+def pillow() -> ModuleType:
+    """``PIL.Image``, or the sentence that says how to get it."""
+    try:
+        from PIL import Image
+    except ImportError:
+        raise MixfieldError("images are read and written by Pillow: pip install 'mixfield[images]'") from None
+    return Image
+
+
+def read_image(path: StrPath) -> NDArray[Any]:
+    """An image file as ``uint8`` or ``uint16``, (H, W) if it is grey and (H, W, 3) otherwise.
+
+    Upright as its EXIF orientation says; palettes and CMYK become RGB; alpha is dropped.
+    """
+    picture = _open(path)
+    mode = picture.mode
+    if mode.startswith("I"):
+        return _sixteen_bits(picture, path)
+    if mode == "F":
+        raise FileFormatError(f"{path} holds floating point intensities; save it with 8 or 16 bits per channel")
+    return np.asarray(picture.convert("L" if mode in ("1", "L", "LA", "La") else "RGB"))
+
+
+def read_label_map(path: StrPath) -> NDArray[Any]:
+    """Labels (H, W) of an image file: the indices of a palette, or the grey values."""
+    picture = _open(path, upright=False)
+    if picture.mode.startswith("I"):
+        return _sixteen_bits(picture, path)
+    if picture.mode == "1":
+        return np.asarray(picture)
+    if picture.mode not in ("L", "P"):
+        raise FileFormatError(
+            f"{path} is no label map: it must be grey or have a palette, one number per pixel, got {picture.mode}"
+        )
+    return np.asarray(picture)
+
+
+def write_label_map(path: StrPath, labels: ArrayLike) -> None:
+    """Write labels (H, W) from 0 to 255 as an indexed PNG with PASCAL's colours; `read_label_map` reads it back."""
+    array = np.asarray(labels)
+    if array.ndim != 2 or array.size == 0 or array.min() < 0 or array.max() > 255:
+        raise MixfieldError(f"labels must be (H, W) numbers from 0 to 255 for a PNG, got shape {array.shape}")
+    picture = pillow().fromarray(array.astype(np.uint8))
+    picture.putpalette(palette().tobytes())
+    picture.save(path, format="PNG")
+
+
+def write_grey(path: StrPath, values: ArrayLike) -> None:
+    """Write numbers (H, W) from 0 to 1 as an 8-bit grey PNG."""
+    grey = np.rint(255 * np.clip(np.asarray(values, np.float64), 0, 1)).astype(np.uint8)
+    pillow().fromarray(grey).save(path, format="PNG")
+
+
+def palette() -> NDArray[np.uint8]:
+    """(256, 3) colours of PASCAL VOC: the bits of a label, dealt to red, green and blue in turn, highest bits first."""
+    labels = np.arange(256)
+    colours = np.zeros((256, 3), np.uint8)
+    for place in range(8):
+        for channel in range(3):
+            bit = (labels >> (3 * place + channel)) & 1
+            colours[:, channel] |= (bit << (7 - place)).astype(np.uint8)
+    return colours
+
+
+def _open(path: StrPath, *, upright: bool = True) -> Any:
+    """An image file, decoded."""
+    image = pillow()
+    from PIL import ImageOps
+
+    with open(path, "rb") as stream, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Pillow's own thoughts on size and metadata; ours follow
+        try:
+            with image.open(stream) as picture:
+                width, height = picture.size
+                if width * height > LARGEST:
+                    raise TooLargeError(
+                        f"{path} has {width} x {height} pixels, more than the {LARGEST} that are read; make it smaller"
+                    )
+                picture.load()
+                return ImageOps.exif_transpose(picture) if upright else picture.copy()
+        except image.DecompressionBombError:
+            raise TooLargeError(f"{path} has more than the {LARGEST} pixels that are read; make it smaller") from None
+        except image.UnidentifiedImageError:
+            raise FileFormatError(f"{path} is not an image that Pillow can read") from None
+        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            if isinstance(error, MixfieldError):
+                raise
+            raise FileFormatError(f"{path} is a damaged image: {error}") from None
+
+
+def _sixteen_bits(picture: Any, path: StrPath) -> NDArray[np.uint16]:
+    array = np.asarray(picture)
+    if array.min() < 0 or array.max() > 65535:
+        raise FileFormatError(f"{path} must have at most 16 bits per pixel, got {array.min()}..{array.max()}")
+    return array.astype(np.uint16)

@@ -1,0 +1,32 @@
+"""Kernels of a dense CRF as a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict
+from os import PathLike
+from pathlib import Path
+
+from mixfield.apps.segmentation import Kernels
+from mixfield.errors import FileFormatError, MixfieldError
+
+
+def write_kernels(path: str | PathLike[str], kernels: Kernels) -> None:
+    """Write kernels; `read_kernels` reads them back."""
+    lines = [f"{name} = {value!r}\n" for name, value in asdict(kernels).items()]
+    Path(path).write_text("[kernels]\n" + "".join(lines), encoding="utf-8")
+
+
+def read_kernels(path: str | PathLike[str]) -> Kernels:
+    """Kernels from a file with a table ``[kernels]``; what it does not name keeps its default."""
+    try:
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("kernels")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{path} is not a TOML file: {error}") from None
+    names = asdict(Kernels())
+    if not isinstance(table, dict) or not set(table) <= set(names):
+        raise FileFormatError(f"{path} must have one table [kernels] with numbers named {', '.join(names)}")
+    try:
+        return Kernels(**table)
+    except MixfieldError as error:
+        raise FileFormatError(f"{path}: {error}") from None

@@ -1,0 +1,17 @@
+"""How good an answer is, measured as the benchmarks of the field measure it."""
+
+from mixfield.metrics.people import DetectionScore, best_detections, bootstrap, detection_scores, moda, modp, total
+from mixfield.metrics.segmentation import best_of, confusion, mean_iou
+
+__all__ = [
+    "DetectionScore",
+    "best_detections",
+    "best_of",
+    "bootstrap",
+    "confusion",
+    "detection_scores",
+    "mean_iou",
+    "moda",
+    "modp",
+    "total",
+]

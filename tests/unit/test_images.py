@@ -1,0 +1,153 @@
+"""Images in and out: every kind of pixel, orientation, damaged and hostile files."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import mixfield as mf
+from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
+from mixfield.io import images
+from mixfield.io.images import palette, read_image, read_label_map, write_grey, write_label_map
+
+GREY = (np.arange(35, dtype=np.uint8) * 7).reshape(5, 7)
+COLOUR = np.stack([GREY, GREY[::-1], GREY[:, ::-1]], -1)
+
+
+def saved(tmp_path, array, mode=None, name="x.png", **options):
+    path = tmp_path / name
+    picture = Image.fromarray(array)
+    (picture if mode is None else picture.convert(mode)).save(path, **options)
+    return path
+
+
+def test_grey_colour_and_alpha(tmp_path):
+    np.testing.assert_array_equal(read_image(saved(tmp_path, GREY)), GREY)
+    np.testing.assert_array_equal(read_image(saved(tmp_path, GREY, "LA")), GREY)
+    np.testing.assert_array_equal(read_image(saved(tmp_path, COLOUR)), COLOUR)
+    np.testing.assert_array_equal(read_image(saved(tmp_path, COLOUR, "RGBA")), COLOUR)
+
+
+def test_sixteen_bits(tmp_path):
+    wide = GREY.astype(np.uint16) * 257
+    array = read_image(saved(tmp_path, wide))
+    assert array.dtype == np.uint16
+    np.testing.assert_array_equal(array, wide)
+
+
+def test_palette_and_black_and_white(tmp_path):
+    path = saved(tmp_path, COLOUR, "P")
+    assert read_image(path).shape == (5, 7, 3)
+    assert set(np.unique(read_image(saved(tmp_path, GREY > 90)))) == {0, 255}
+
+
+def test_cmyk(tmp_path):
+    path = saved(tmp_path, np.full((8, 8, 3), (200, 30, 90), np.uint8), "CMYK", "x.jpg", quality=100)
+    assert np.abs(read_image(path).astype(int) - (200, 30, 90)).max() < 6
+
+
+def test_exif_orientation_stands_the_image_up(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn by a quarter
+    path = saved(tmp_path, COLOUR, exif=exif)
+    np.testing.assert_array_equal(read_image(path), np.rot90(COLOUR, -1))
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "not an image"),
+        (b"Dear Sir or Madam", "not an image"),
+        (b"\x89PNG\r\n\x1a\n", "image"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, content, sentence):
+    path = tmp_path / "x.png"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=sentence) as caught:
+        read_image(path)
+    assert "x.png" in str(caught.value)
+
+
+def test_cut_off_files_are_refused(tmp_path):
+    path = saved(tmp_path, np.random.default_rng(0).integers(0, 256, (50, 50, 3), np.uint8))
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(FileFormatError, match="damaged"):
+        read_image(path)
+
+
+@pytest.mark.parametrize("side", [14000, 60000])
+def test_decompression_bombs_are_refused_with_the_limit(tmp_path, side):
+    def chunk(kind, payload):
+        return struct.pack(">I", len(payload)) + kind + payload + struct.pack(">I", zlib.crc32(kind + payload))
+
+    path = tmp_path / "bomb.png"
+    head = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"0")) + chunk(b"IEND", b"")
+    )
+    with pytest.raises(TooLargeError, match=str(images.LARGEST)):
+        read_image(path)
+
+
+def test_float_images_are_refused(tmp_path):
+    with pytest.raises(FileFormatError, match="8 or 16 bits"):
+        read_image(saved(tmp_path, GREY.astype(np.float32), name="x.tif"))
+
+
+def test_without_pillow_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(MixfieldError, match=r"mixfield\[images\]"):
+        read_image("x.png")
+
+
+def test_label_maps_come_back(tmp_path):
+    labels = np.array([[0, 1, 20], [255, 3, 7]])
+    path = tmp_path / "labels.png"
+    write_label_map(path, labels)
+    np.testing.assert_array_equal(read_label_map(path), labels)
+    with Image.open(path) as picture:
+        assert picture.mode == "P"
+        np.testing.assert_array_equal(np.asarray(picture.convert("RGB"))[0, 1], (128, 0, 0))
+
+
+def test_label_maps_may_be_grey_but_not_coloured(tmp_path):
+    np.testing.assert_array_equal(read_label_map(saved(tmp_path, GREY)), GREY)
+    wide = GREY.astype(np.uint16) + 300
+    np.testing.assert_array_equal(read_label_map(saved(tmp_path, wide)), wide)
+    np.testing.assert_array_equal(read_label_map(saved(tmp_path, GREY > 90)), GREY > 90)
+    with pytest.raises(FileFormatError, match="one number per pixel"):
+        read_label_map(saved(tmp_path, COLOUR))
+
+
+@pytest.mark.parametrize("labels", [np.zeros(3, int), [[256]], [[-1]], np.zeros((0, 3), int)])
+def test_label_maps_that_do_not_fit_a_png(tmp_path, labels):
+    with pytest.raises(MixfieldError, match="from 0 to 255"):
+        mf.write_label_map(tmp_path / "x.png", labels)
+
+
+def test_palette_is_that_of_pascal():
+    colours = palette()
+    assert len({tuple(c) for c in colours.tolist()}) == 256
+    known = {0: (0, 0, 0), 1: (128, 0, 0), 2: (0, 128, 0), 3: (128, 128, 0), 8: (64, 0, 0), 15: (192, 128, 128)}
+    for label, colour in known.items():
+        assert tuple(colours[label].tolist()) == colour
+    assert tuple(colours[255].tolist()) == (224, 224, 192)
+
+
+def test_palette_is_that_of_the_truth_in_public_data(data):
+    path = next((data / "segmentation" / "voc" / "gt").glob("*.png"))
+    with Image.open(path) as picture:
+        if picture.mode != "P":
+            pytest.skip("the truth is stored without its palette")
+        np.testing.assert_array_equal(np.reshape(picture.getpalette(), (-1, 3))[:21], palette()[:21])
+
+
+def test_grey_maps_are_clipped(tmp_path):
+    write_grey(tmp_path / "g.png", [[-1.0, 0.0, 0.5, 1.0, 2.0]])
+    assert read_image(tmp_path / "g.png").tolist() == [[0, 0, 128, 255, 255]]

@@ -1,0 +1,250 @@
+"""`mf.segment` from end to end on small images, and on real ones where they are present."""
+
+from __future__ import annotations
+
+import inspect
+import resource
+import time
+import warnings
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import mixfield as mf
+from mixfield.errors import MixfieldError, MixfieldWarning
+from mixfield.report.segmentation import figure, write_segmentation
+
+FIELDS = ("smooth_sxy", "smooth_weight", "sxy", "srgb", "weight")
+
+
+def two_halves(height=16, width=24, doubt=0.3):
+    """An image of a dark and a bright half, and noisy scores of two labels."""
+    rng = np.random.default_rng(0)
+    bright = np.arange(width) >= width // 2
+    image = np.where(bright, 200, 40)[None].repeat(height, 0).astype(np.uint8)
+    p = np.clip(np.where(bright, 0.6, 0.4) + rng.normal(0, doubt, (height, width)), 0.02, 0.98)
+    return image, np.stack([1 - p, p], -1), bright[None].repeat(height, 0).astype(int)
+
+
+@pytest.fixture
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixfieldWarning)
+        yield
+
+
+@pytest.mark.usefixtures("quiet")
+class TestSegment:
+    def test_smooths_the_scores(self):
+        image, probs, truth = two_halves()
+        posterior = mf.segment(image, probs, n_modes=2)
+        assert posterior.shape == truth.shape
+        assert (posterior.labelings()[0] == truth).mean() > (probs.argmax(-1) == truth).mean()
+        assert posterior.weights.sum() == pytest.approx(1)
+
+    def test_is_infer_on_its_energy(self):
+        image, probs, _ = two_halves()
+        kernels = mf.Kernels(sxy=9, srgb=20, weight=2)
+        energy = mf.segmentation_energy(image, probs, kernels=kernels)
+        posterior = mf.segment(image, probs, 3, kernels=kernels, rng=4)
+        other = mf.infer(energy, 3, rng=4)
+        np.testing.assert_array_equal(posterior.marginals(), other.marginals())
+
+    def test_kinds_of_images_agree(self):
+        image, probs, _ = two_halves()
+        one = mf.segment(image, probs, 2).marginals()
+        kinds = [image.astype(np.uint16) * 257, image / 255, image[..., None], image.astype(int)]
+        for kind in kinds:
+            np.testing.assert_allclose(mf.segment(kind, probs, 2).marginals(), one, atol=1e-3)
+        rgba = np.dstack([image, image, image, np.arange(image.size).reshape(image.shape) % 256]).astype(np.uint8)
+        np.testing.assert_array_equal(
+            mf.segment(rgba, probs, 2).marginals(), mf.segment(rgba[..., :3], probs, 2).marginals()
+        )
+
+    def test_scores_need_not_sum_to_one(self):
+        image, probs, _ = two_halves()
+        scaled = probs * np.random.default_rng(1).uniform(0.1, 9, image.shape)[..., None]
+        np.testing.assert_allclose(
+            mf.segment(image, scaled, 1).marginals(), mf.segment(image, probs, 1).marginals(), atol=1e-3
+        )
+
+    def test_logits(self):
+        image, probs, _ = two_halves()
+        shifted = np.log(probs) + 7.0
+        np.testing.assert_allclose(
+            mf.segment(image, shifted, 1, logits=True).marginals(), mf.segment(image, probs, 1).marginals(), atol=1e-3
+        )
+
+    def test_zeros_and_absent_labels(self):
+        image, probs, _ = two_halves()
+        wide = np.concatenate([probs, np.zeros((*image.shape, 3))], -1)
+        posterior = mf.segment(image, wide, 2)
+        assert posterior.marginals().shape == (*image.shape, 5)
+        assert posterior.labelings().max() == 1
+
+    @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (1, 40), (3, 2), (5, 7)])
+    def test_tiny_images(self, shape):
+        rng = np.random.default_rng(0)
+        posterior = mf.segment(rng.integers(0, 256, (*shape, 3), np.uint8), rng.random((*shape, 3)), 2)
+        assert posterior.marginals().shape == (*shape, 3)
+        np.testing.assert_allclose(posterior.marginals().sum(-1), 1, atol=1e-5)
+
+    def test_one_label_only(self):
+        posterior = mf.segment(np.zeros((3, 4), np.uint8), np.ones((3, 4, 1)), 4)
+        assert len(posterior.modes) == 1
+        np.testing.assert_allclose(posterior.marginals(), 1)
+
+    def test_low_resolution_and_labels_first(self):
+        image, probs, _ = two_halves()
+        low = probs[::2, ::2]
+        assert mf.segment(image, low, 1).shape == image.shape
+        np.testing.assert_array_equal(
+            mf.segment(image, np.moveaxis(probs, -1, 0), 1).marginals(), mf.segment(image, probs, 1).marginals()
+        )
+
+    def test_scribbles_spread_to_their_regions(self):
+        image, _, truth = two_halves()
+        scribbles = np.full(image.shape, -1)
+        scribbles[8, 2:10], scribbles[8, 14:22] = 0, 1
+        posterior = mf.segment(image, scribbles, 1, certainty=0.99)
+        np.testing.assert_array_equal(posterior.labelings()[0], truth)
+
+    def test_certainty_matters(self):
+        image, _, truth = two_halves()
+        sure, unsure = (mf.segment(image, truth, 1, certainty=c).marginals()[0, 0, 0] for c in (0.99, 0.55))
+        assert sure > unsure
+
+    def test_every_kernel_parameter_matters(self):
+        rng = np.random.default_rng(3)
+        image, probs = rng.integers(0, 256, (12, 12), np.uint8), rng.random((12, 12, 2))
+        base = {"smooth_sxy": 1.0, "smooth_weight": 1.0, "sxy": 5.0, "srgb": 40.0, "weight": 1.0}
+        one = mf.segment(image, probs, 1, kernels=mf.Kernels(**base)).marginals()
+        for name in FIELDS:
+            other = mf.segment(image, probs, 1, kernels=mf.Kernels(**(base | {name: 1.5 * base[name]}))).marginals()
+            assert np.abs(one - other).max() > 1e-3, name
+
+    def test_swapped_axes_are_one_sentence(self):
+        image, probs, _ = two_halves()
+        with pytest.raises(MixfieldError, match="swapped"):
+            mf.segment(image, np.swapaxes(probs, 0, 1))
+
+
+def test_defaults_are_those_of_the_energy():
+    options = inspect.signature(mf.DenseCRF.from_probabilities).parameters
+    assert mf.Kernels() == mf.Kernels(**{name: options[name].default for name in FIELDS})
+
+
+@pytest.mark.parametrize("bad", [{"sxy": 0}, {"srgb": -1}, {"weight": -2}, {"weight": float("nan")}, {"sxy": "3"}])
+def test_wrong_kernels(bad):
+    with pytest.raises(MixfieldError, match=next(iter(bad))):
+        mf.Kernels(**bad)
+
+
+@pytest.mark.usefixtures("quiet")
+class TestEntropyGap:
+    def test_is_positive_where_commitment_hides_doubt(self):
+        image, probs, _ = two_halves()
+        energy = mf.segmentation_energy(image, probs)
+        mode = mf.mean_field(energy)
+        gap = mf.entropy_gap(energy, mode)
+        assert gap.shape == image.shape
+        assert (gap >= 0).all()
+        assert (gap <= 1 + 1e-6).all()
+        assert gap.max() > 0.1
+
+    def test_temperature_matters(self):
+        image, probs, _ = two_halves()
+        energy = mf.segmentation_energy(image, probs)
+        mode = mf.mean_field(energy)
+        assert mf.entropy_gap(energy, mode, temperature=1.0).max() < 1e-3
+        assert mf.entropy_gap(energy, mode, temperature=9.0).sum() > mf.entropy_gap(energy, mode).sum()
+
+    def test_of_another_field_is_refused(self):
+        image, probs, _ = two_halves()
+        energy = mf.segmentation_energy(image, probs)
+        with pytest.raises(MixfieldError, match="mode"):
+            mf.entropy_gap(energy, mf.mean_field(mf.segmentation_energy(image[:4], probs[:4])))
+
+
+@pytest.mark.usefixtures("quiet")
+class TestTune:
+    def test_finds_kernels_that_help(self):
+        examples = [two_halves(doubt=d) for d in (0.4, 0.5, 0.6)]
+        off = mf.Kernels(smooth_weight=0, weight=0)
+        found = mf.tune(examples, grid=[off, mf.Kernels(srgb=30, weight=8)], folds=3)
+        assert found.grid[0] == mf.Kernels()
+        assert found.mean_ious[found.grid.index(off)] == pytest.approx(found.scores)
+        assert found.defaults == found.mean_ious[0]
+        assert max(found.mean_ious) >= found.held_out > found.scores
+
+    def test_keeps_the_defaults_unless_choosing_helps_on_images_left_out(self):
+        found = mf.tune([two_halves(doubt=0.3)] * 2, grid=[mf.Kernels(smooth_weight=0, weight=0)])
+        assert found.kernels == mf.Kernels()
+
+    def test_void_pixels_do_not_count(self):
+        image, probs, truth = two_halves()
+        wrong = np.where(np.arange(24) < 3, 1 - truth, truth)
+        void = np.where(np.arange(24) < 3, 255, truth)
+        scores = [mf.tune([(image, probs, t)] * 2, grid=[]).defaults for t in (truth, wrong, void)]
+        assert scores[1] < scores[0]
+        assert scores[1] < scores[2]
+
+    def test_needs_two_images(self):
+        with pytest.raises(MixfieldError, match="at least two"):
+            mf.tune([two_halves()], grid=[])
+
+
+@pytest.mark.usefixtures("quiet")
+class TestReport:
+    def test_everything_is_written(self, tmp_path):
+        image, probs, _ = two_halves()
+        energy = mf.segmentation_energy(image, probs)
+        posterior = mf.infer(energy, 2)
+        gap = mf.entropy_gap(energy, posterior.modes[0])
+        (tmp_path / "mode_9.png").touch()
+        summary = write_segmentation(tmp_path, image, posterior, gap)
+        modes = len(posterior.modes)
+        assert sorted(p.name for p in tmp_path.glob("mode_*")) == [f"mode_{k + 1}.png" for k in range(modes)]
+        for k in range(modes):
+            np.testing.assert_array_equal(mf.read_label_map(tmp_path / f"mode_{k + 1}.png"), posterior.labelings()[k])
+        np.testing.assert_allclose(mf.read_scores(tmp_path / "marginals.npz"), posterior.marginals(), atol=1e-3)
+        np.testing.assert_allclose(mf.read_image(tmp_path / "entropy_gap.png") / 100, gap, atol=0.006)
+        assert mf.load(tmp_path / "result.npz").log_z == pytest.approx(posterior.log_z)
+        assert summary["weights"] == posterior.weights.tolist()
+
+    @pytest.mark.parametrize("shape", [(1, 1), (2, 90), (90, 2), (30, 40, 5), (400, 300, 3)])
+    def test_figures_of_all_sizes(self, shape):
+        image = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+        posterior = mf.segment(image, np.full((*shape[:2], 2), 0.5), 1)
+        page = figure(image, posterior, np.zeros(shape[:2]))
+        assert page.mode == "RGB"
+        assert min(page.size) > 60
+        assert max(page.size) < 2000
+
+
+@pytest.mark.usefixtures("quiet")
+def test_real_likelihoods(data):
+    folder = data / "segmentation" / "binary"
+    with Image.open(folder / "fish_im.png") as photo, Image.open(folder / "fish_likelihood.png") as grey:
+        image, likelihood = np.asarray(photo.convert("RGB")), np.asarray(grey.convert("L")) / 255
+    posterior = mf.segment(image, likelihood, 2)
+    labels = posterior.labelings()[0]
+    assert labels.shape == image.shape[:2]
+    assert (labels == (likelihood > 0.5)).mean() > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quiet")
+def test_twelve_million_pixels(record_property):
+    rng = np.random.default_rng(0)
+    coarse = rng.random((30, 40, 1), np.float32)
+    image = np.repeat(np.repeat((255 * coarse[..., 0]).astype(np.uint8), 100, 0), 100, 1)
+    started = time.perf_counter()
+    posterior = mf.segment(image, np.concatenate([1 - coarse, coarse], -1), 1, solver=mf.Solver(max_iterations=10))
+    record_property("seconds", time.perf_counter() - started)
+    record_property("peak_gigabytes", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+    assert posterior.shape == (3000, 4000)
+    blocks = posterior.labelings()[0, 50::100, 50::100]
+    sure = np.abs(coarse[..., 0] - 0.5) > 0.4
+    np.testing.assert_array_equal(blocks[sure], (coarse[..., 0] > 0.5)[sure])
