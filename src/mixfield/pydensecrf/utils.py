@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.errors import MixfieldError
-from mixfield.pydensecrf.bandwidths import bandwidths
+from mixfield.pydensecrf.inputs import bandwidths
 
 Float32s = NDArray[np.float32]
 
@@ -57,8 +57,8 @@ def unary_from_softmax(sm: ArrayLike, scale: float | None = None, clip: float | 
     Examples
     --------
     >>> import numpy as np
-    >>> np.exp(-unary_from_softmax([[0.0, 0.25], [1.0, 0.75]], scale=0.8)).round(2).tolist()
-    [[0.1, 0.3], [0.9, 0.7]]
+    >>> np.exp(-unary_from_softmax([[0.0, 0.25], [1.0, 0.75]], scale=0.5)).round(3).tolist()
+    [[0.25, 0.375], [0.75, 0.625]]
     """
     costs = np.array(sm, np.float32)
     if costs.ndim < 2 or costs.size == 0:
