@@ -172,9 +172,9 @@ def test_the_criterion_of_the_paper_with_every_clamp(clamp):
 
 
 def test_a_firm_clamp_needs_a_dense_field(two_wells):
-    with pytest.raises(MixfieldError, match="FirmClamp needs a DenseCRF"):
+    with pytest.raises(MixfieldError, match="FirmClamp needs an attractive DenseCRF"):
         mf.infer(two_wells, 2, clamp=mf.FirmClamp())
-    with pytest.raises(MixfieldError, match=r"FirmClamp needs a DenseCRF without search"):
+    with pytest.raises(MixfieldError, match=r"FirmClamp needs an attractive DenseCRF and no search"):
         mf.infer(tiny(), 2, clamp=mf.FirmClamp(), search=mf.Search())
 
 
@@ -189,7 +189,7 @@ def test_a_clamp_that_holds_nothing_finds_nothing():
     with pytest.warns(FewerModesWarning):
         found = mf.infer(two_blobs(), 4, clamp=mf.FirmClamp(firmness=1e-9))
     assert len(found.modes) == 1
-    assert len(modes_of(two_blobs(), clamp=mf.FirmClamp(steps=20, release=(0.3, 0.0), bisections=0)).modes) == 4
+    assert len(modes_of(two_blobs(), clamp=mf.FirmClamp(steps=20, grip=0.3, bisections=0)).modes) == 4
 
 
 def test_windows_have_options():

@@ -23,6 +23,8 @@ from mixfield.errors import MixfieldError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver
 
+HELD = 1e-2  # change at which a mode that is held counts as converged if nobody says: on the brink, it goes on creeping
+
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
@@ -44,19 +46,16 @@ class FirmClamp:
     epsilon: float = 1e-4
     tail: Tail = field(default_factory=AutoTail)
     firmness: float = 4.0
-    steps: int = 3
+    steps: int = 4
     grip: float = 1.0
-    bisections: int = 2
+    bisections: int = 1
 
     def __post_init__(self) -> None:
         if not 0 < _arrays.positive("epsilon", self.epsilon) < 0.5:
             raise MixfieldError(f"epsilon must lie in (0, 0.5), got {self.epsilon}")
 
     def settle(self, crf: DenseCRF, cells: Sequence[Cell], parent: Settled, solver: Solver) -> list[Settled | None]:
-        """The modes of ``cells``, each one cut away from the cell of ``parent``, in one batch; None where none lives.
-
-        The cells share all constraints but the last.
-        """
+        """The modes of ``cells``, each cut from the cell of ``parent``, in one batch; None where none lives."""
         hold = _Hold(crf, cells, parent, solver)
         firm = self.firmness * max(2.0 * crf.critical_temperature, 1.0)
         values = hold.run(hold.start, np.full(len(cells), firm), self.steps)
@@ -95,7 +94,7 @@ class FirmClamp:
                         log_z[k : k + 1],
                         run.converged[k : k + 1],
                         run.iterations[k : k + 1],
-                        np.append(hold.inherited, grip * multipliers[place]),
+                        hold.multipliers(int(place), grip * float(multipliers[place])),
                     )
         return found
 
@@ -114,12 +113,10 @@ class _Hold:
 
     def __init__(self, crf: DenseCRF, cells: Sequence[Cell], parent: Settled, solver: Solver) -> None:
         self.crf, self.cells, self.parent, self.solver = crf, cells, parent, solver
-        self.inherited = np.zeros(len(cells[0].soft) - 1)
-        self.inherited[: len(parent.multipliers)] = parent.multipliers
         self.fixed = np.stack([np.where(cell.allowed, np.float32(0.0), FORBIDDEN) for cell in cells])
         for costs, cell in zip(self.fixed, cells, strict=True):
-            for constraint, multiplier in zip(cell.soft[:-1], self.inherited, strict=True):
-                _push(costs, constraint, float(multiplier))
+            for constraint in cell.soft:
+                _push(costs, constraint, parent.multipliers.get(constraint, 0.0))
         self.bias = dense.Bias(self.fixed.copy(), np.arange(len(cells), dtype=np.int32))
         self.iteration = dense.Iteration(crf, len(cells), self.bias, threads=solver.threads)
 
@@ -135,6 +132,12 @@ class _Hold:
     def columns(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
         """Channels of some of the modes."""
         return dense.pack(self.crf, dense.unpack(self.crf, values, len(self.cells))[places])
+
+    def multipliers(self, place: int, own: float) -> dict[Cardinality, float]:
+        """What holds one of the modes."""
+        held = {c: self.parent.multipliers.get(c, 0.0) for c in self.cells[place].soft}
+        new = _new(self.cells[place])
+        return held if new is None else held | {new: own}
 
     def choose(self, first: NDArray[np.bool_], one: Float32s, other: Float32s) -> Float32s:
         """Channels of ``one`` for the modes marked ``first``, of ``other`` for the rest."""
@@ -155,7 +158,7 @@ class _Hold:
             self.iteration,
             values.copy(),
             np.ones(len(self.cells)),
-            tolerance=max(self.solver.tolerance, dense.SINGLE),
+            tolerance=self.solver.tolerance or HELD,
             max_iterations=self.solver.max_iterations,
         )
 
@@ -166,7 +169,13 @@ class _Hold:
     def _tilt(self, multipliers: Floats) -> None:
         self.bias.costs[:] = self.fixed
         for costs, cell, multiplier in zip(self.bias.costs, self.cells, multipliers, strict=True):
-            _push(costs, cell.soft[-1], float(multiplier))
+            if _new(cell) is not None:
+                _push(costs, cell.constraints[-1], float(multiplier))
+
+
+def _new(cell: Cell) -> Cardinality | None:
+    """The constraint that was added last, unless forbidden labels enforce it already."""
+    return cell.constraints[-1] if any(c is cell.constraints[-1] for c in cell.soft) else None
 
 
 def _push(costs: Float32s, constraint: Cardinality, multiplier: float) -> None:

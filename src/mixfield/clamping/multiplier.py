@@ -7,7 +7,7 @@ from below, with warm starts from the firm point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -63,7 +63,7 @@ class Settled:
     log_z: Floats
     converged: NDArray[np.bool_]
     iterations: NDArray[np.int32]
-    multipliers: Floats = field(default_factory=lambda: np.empty(0))
+    multipliers: Mapping[Cardinality, float] = field(default_factory=dict)
 
 
 def settle(energy: Energy, cell: Cell, starts: Floats, *, solver: Solver, clamp: Clamp) -> Settled:
@@ -76,7 +76,8 @@ def settle(energy: Energy, cell: Cell, starts: Floats, *, solver: Solver, clamp:
     if not kept:
         empty = np.empty((0, *starts.shape[1:]))
         return Settled(empty, np.empty(0), np.empty(0, bool), np.empty(0, np.int32))
-    return Settled(*(np.concatenate(parts) for parts in zip(*kept, strict=True)))
+    q, log_z, converged, iterations = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    return Settled(q, log_z, converged, iterations)
 
 
 _Point = tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int32]]

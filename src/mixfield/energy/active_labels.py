@@ -23,7 +23,7 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
     while the sum of their bounds stays below ``crf.negligible`` at every pixel.
     """
     everything = np.arange(crf.n_labels)
-    if crf.negligible <= 0 or crf.n_labels < 2 or not crf.is_potts or any(c.strength < 0 for c in crf.couplings):
+    if crf.negligible <= 0 or crf.n_labels < 2 or not crf.is_potts or not crf.is_attractive:
         return everything, 0.0
     gamma = crf.largest_support
     ratio = _largest_ratios(crf)

@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads, kernels
+from mixfield.energy import normalization
 from mixfield.energy.gaussian import Bilateral, Filter, Gaussian, Kernel
+from mixfield.energy.separable import Separable
 from mixfield.errors import InfeasibleError, MixfieldError
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
 FORBIDDEN = np.float32(1e6)  # a cost that nothing outweighs, and that still adds up without overflow
+LARGE = 1e5  # costs from here on are taken relative to the least of their pixel
 BAND = 1 << 16  # numbers that one thread works on at a time
 FEW = 6  # labels up to which it pays to leave out the last of them
 
@@ -31,12 +34,14 @@ class Coupling:
     compatibility : ``None`` in that case, else (L, L) costs.
     strength : the weight, or the largest eigenvalue of minus the costs.
     unit : whether the kernel is normalised: its own largest eigenvalue is one.
+    attractive : whether it never favours unequal labels: the plain update cannot raise the free energy.
     """
 
     filter: Filter
     compatibility: Float32s | None
     strength: float
     unit: bool
+    attractive: bool
 
     def restricted(self, labels: NDArray[np.int64]) -> Coupling:
         """The same for some of the labels."""
@@ -86,35 +91,29 @@ class DenseCRF:
         threads: int | None = None,
     ) -> None:
         costs = np.asarray(unary)
-        if costs.dtype != np.float32:
+        if costs.dtype not in (np.float32, np.float64):
             costs = _arrays.floats("unary", unary)
         if costs.ndim < 2 or costs.size == 0:
             raise MixfieldError(f"unary must have shape (*shape, L), such as (H, W, L), got {costs.shape}")
-        flat = np.ascontiguousarray(costs.reshape(-1, costs.shape[-1]), np.float32)
-        self._settle(flat, costs.shape[:-1], negligible)
+        self._settle(costs.reshape(-1, costs.shape[-1]), costs.shape[:-1], negligible)
         self._couple(kernels, symmetric=symmetric, threads=threads or _threads.available())
 
-    def _settle(self, costs: Float32s, shape: tuple[int, ...], negligible: float) -> None:
-        """Check costs (n, L) and keep them."""
-        if np.isnan(costs).any() or np.isneginf(costs).any():
-            raise MixfieldError("unary must hold costs: numbers or +inf (forbidden), got NaN or -inf")
-        finite = costs < FORBIDDEN
-        if not finite.all():
-            costs = np.where(finite, costs, FORBIDDEN)
-            empty = np.flatnonzero(~finite.any(1))
-            if len(empty):
-                pixel = tuple(int(i) for i in np.unravel_index(empty[0], shape))
-                raise InfeasibleError(f"unary forbids every label of pixel {pixel}; allow at least one")
+    def _settle(self, costs: NDArray[np.floating], shape: tuple[int, ...], negligible: float) -> None:
+        """Check costs (n, L) and keep them in single precision, forbidden labels at a price nothing outweighs."""
+        least = np.zeros(1)
+        if not max(costs.max(), -costs.min()) < LARGE:  # infinite, not a number, or really large
+            costs, least = _tamed(costs, shape)
         self.shape = shape
-        self.costs = costs
+        self.costs = np.ascontiguousarray(costs, np.float32)
+        self.least = least  # (n,) part of every label's cost, or (1,) zero
         self.negligible = negligible
 
     def _couple(self, pairwise: Sequence[Kernel], *, symmetric: bool, threads: int) -> None:
-        found = [_coupling(kernel, self.shape, self.n_labels, symmetric, threads) for kernel in pairwise]
-        if any(coupling.compatibility is not None for coupling in found):
-            minus = -np.eye(self.n_labels, dtype=np.float32)
-            found = [c if c.compatibility is not None else replace(c, compatibility=minus) for c in found]
-        self.couplings = tuple(found)
+        potts = all(np.ndim(kernel.weight) == 0 and kernel.compatibility is None for kernel in pairwise)
+        self.couplings = tuple(
+            _coupling(kernel, self.shape, self.n_labels, potts=potts, symmetric=symmetric, threads=threads)
+            for kernel in pairwise
+        )
 
     @classmethod
     def from_probabilities(
@@ -169,8 +168,8 @@ class DenseCRF:
     @property
     def unary(self) -> Float32s:
         """(*shape, L) costs, ``+inf`` where a label is forbidden."""
-        costs = np.where(self.costs < FORBIDDEN, self.costs, np.float32(np.inf))
-        return costs.reshape(*self.shape, self.n_labels)
+        costs = np.where(self.costs < FORBIDDEN, self.costs + self.least[:, None], np.inf)
+        return costs.astype(np.float32).reshape(*self.shape, self.n_labels)
 
     @property
     def allowed(self) -> NDArray[np.bool_]:
@@ -180,7 +179,7 @@ class DenseCRF:
     def local_field(self, q: ArrayLike) -> Floats:
         """Expected cost of each label of each pixel, the others following ``q`` (..., *shape, L)."""
         modes = self._modes(q)
-        costs = np.where(self.costs < FORBIDDEN, self.costs, np.inf).astype(np.float64)
+        costs = np.where(self.costs < FORBIDDEN, self.costs + self.least[:, None], np.inf)
         return (costs - self._supports(modes)).reshape(np.shape(q))
 
     def expected(self, q: ArrayLike) -> Floats:
@@ -189,12 +188,14 @@ class DenseCRF:
         heard = np.einsum("knl,knl->k", modes, self._supports(modes))
         unary = np.einsum("knl,nl->k", modes, np.where(self.costs < FORBIDDEN, self.costs, 0.0), dtype=np.float64)
         touched = np.where(self.allowed, 0.0, modes).any(axis=(1, 2))
-        total = np.where(touched, np.inf, unary - 0.5 * heard)
+        total = np.where(touched, np.inf, float(self.least.sum()) + unary - 0.5 * heard)
         return total.reshape(np.shape(q)[: np.ndim(q) - len(self.shape) - 1])[()]
 
     def of(self, x: ArrayLike) -> Floats:
         """Cost of labelings (..., *shape)."""
         labels = _arrays.integers("x", x, low=0, high=self.n_labels)
+        lead = labels.shape[: max(0, labels.ndim - len(self.shape))]
+        _arrays.check_shape("x", labels, (*lead, *self.shape), "ending in the shape of the field")
         return self.expected(np.eye(self.n_labels)[labels])
 
     @cached_property
@@ -207,9 +208,9 @@ class DenseCRF:
         total = 0.0
         for coupling in self.couplings:
             if coupling.unit:
-                total += coupling.strength
+                total += max(0.0, coupling.strength)
             else:
-                largest = float(_row_sums(coupling.filter, self.n).max())
+                largest = max(0.0, float(_row_sums(coupling.filter, self.n).max()))
                 total += largest if coupling.compatibility is None else coupling.strength * largest
         return total / 2
 
@@ -219,6 +220,11 @@ class DenseCRF:
     def is_potts(self) -> bool:
         """Whether every kernel only rewards equal labels."""
         return all(coupling.compatibility is None for coupling in self.couplings)
+
+    @property
+    def is_attractive(self) -> bool:
+        """Whether no kernel favours unequal labels."""
+        return all(coupling.attractive for coupling in self.couplings)
 
     @property
     def channels(self) -> int:
@@ -251,7 +257,8 @@ class DenseCRF:
     @cached_property
     def bands(self) -> list[tuple[int, int]]:
         """Pixels in portions of whole rows, the same for any number of threads."""
-        width = self.shape[-1] if len(self.shape) > 1 else min(self.n, BAND // 16)
+        whole = any(isinstance(coupling.filter, Separable) for coupling in self.couplings)
+        width = self.shape[-1] if whole else min(self.n, 128)
         rows = -(-self.n // width)
         step = max(1, BAND // (width * max(self.channels, 4)))
         return [(width * row, min(self.n, width * (row + step))) for row in range(0, rows, step)]
@@ -309,7 +316,12 @@ class DenseCRF:
     def restricted(self, labels: NDArray[np.int64]) -> DenseCRF:
         """The energy with only some of its labels; the filters are shared."""
         crf = DenseCRF.__new__(DenseCRF)
-        crf._settle(np.ascontiguousarray(self.costs[:, labels]), self.shape, 0.0)
+        crf.shape, crf.least, crf.negligible = self.shape, self.least, 0.0
+        crf.costs = np.ascontiguousarray(self.costs[:, labels])
+        empty = np.flatnonzero((crf.costs >= FORBIDDEN).all(1))
+        if len(empty):
+            pixel = tuple(int(i) for i in np.unravel_index(empty[0], self.shape))
+            raise InfeasibleError(f"labels {labels.tolist()} are all forbidden at pixel {pixel}; keep one that is not")
         crf.couplings = tuple(coupling.restricted(labels) for coupling in self.couplings)
         if self.is_potts:
             crf.__dict__["shared_support"] = self.shared_support
@@ -320,6 +332,8 @@ class DenseCRF:
 
     def _modes(self, q: ArrayLike) -> Floats:
         array = np.asarray(q, np.float64)
+        lead = array.shape[: max(0, array.ndim - len(self.shape) - 1)]
+        _arrays.check_shape("q", array, (*lead, *self.shape, self.n_labels), "ending in (*shape, L) of the field")
         return array.reshape(-1, self.n, self.n_labels)
 
     def _supports(self, modes: Floats) -> Floats:
@@ -336,6 +350,21 @@ class DenseCRF:
         return np.moveaxis(out[:, :size].reshape(self.n, n_modes, self.n_labels), 1, 0).astype(np.float64)
 
 
+def _tamed(costs: NDArray[np.floating], shape: tuple[int, ...]) -> tuple[NDArray[np.floating], Floats]:
+    """Costs with a price for forbidden labels, large ones relative to the least of their pixel, and that least cost."""
+    forbidden, least = np.isposinf(costs), np.zeros(1)
+    if not np.isfinite(costs[~forbidden]).all():
+        raise MixfieldError("unary must hold costs: numbers or +inf (forbidden), got NaN or -inf")
+    empty = np.flatnonzero(forbidden.all(1))
+    if len(empty):
+        pixel = tuple(int(i) for i in np.unravel_index(empty[0], shape))
+        raise InfeasibleError(f"unary forbids every label of pixel {pixel}; allow at least one")
+    if np.abs(costs[~forbidden]).max() >= LARGE:  # only differences between the labels of a pixel matter
+        least = costs.min(1).astype(np.float64)
+        costs = np.minimum(costs - least[:, None], FORBIDDEN / 2)
+    return np.where(forbidden, FORBIDDEN, costs), least
+
+
 def padded(channels: int) -> int:
     """Room for some channels: 4, or a multiple of 8, as the filters need it, without rows that straddle cache lines."""
     return 4 if channels <= 4 else 16 if 8 < channels <= 16 else -(-channels // 8) * 8
@@ -348,21 +377,21 @@ def _row_sums(filter: Filter, n: int, *, rough: bool = False) -> Float32s:
     return out[:, 0]
 
 
-def _coupling(kernel: Kernel, shape: tuple[int, ...], n_labels: int, symmetric: bool, threads: int) -> Coupling:
+def _coupling(
+    kernel: Kernel, shape: tuple[int, ...], n_labels: int, *, potts: bool, symmetric: bool, threads: int
+) -> Coupling:
     """A kernel with its filter built."""
+    normalization.check(kernel.normalization)
+    weight = _finite("weight", kernel.weight)
     unit = kernel.normalization != "none"
-    weight = np.asarray(kernel.weight, np.float64)
-    if weight.ndim == 0 and kernel.compatibility is None:
-        strength = float(weight)
-        if not np.isfinite(strength):
-            raise MixfieldError(f"weight must be a finite number, got {strength}")
-        built = kernel.filter(shape, strength, symmetric=symmetric, threads=threads)
-        return Coupling(built, None, strength, unit)
+    if potts:
+        built = kernel.filter(shape, float(weight), symmetric=symmetric, threads=threads)
+        return Coupling(built, None, float(weight), unit, bool(weight >= 0))
     costs = _compatibility(kernel, weight, n_labels)
     built = kernel.filter(shape, 1.0, symmetric=symmetric, threads=threads)
     centred = np.eye(n_labels) - 1.0 / n_labels
-    attraction = -centred @ costs @ centred
-    return Coupling(built, costs, max(0.0, float(np.linalg.eigvalsh(attraction)[-1])), unit)
+    attraction = np.linalg.eigvalsh(-centred @ costs @ centred)
+    return Coupling(built, costs, max(0.0, float(attraction[-1])), unit, bool(attraction[0] > -1e-6))
 
 
 def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:
@@ -370,12 +399,19 @@ def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:
     if weight.shape not in ((), (n_labels,)):
         raise MixfieldError(f"weight must be one number or one per label ({n_labels}), got shape {weight.shape}")
     if kernel.compatibility is None:
-        return np.asarray(-np.diag(weight), np.float32)
-    costs = np.asarray(kernel.compatibility, np.float64)
+        return np.asarray(-np.diag(np.broadcast_to(weight, n_labels)), np.float32)
+    costs = _finite("compatibility", kernel.compatibility)
     _arrays.check_shape("compatibility", costs, (n_labels, n_labels), "= (L, L) to match the unary")
     if weight.ndim:
         raise MixfieldError("weight must be one number where compatibility is given, got one per label")
     return np.asarray(weight * (costs + costs.T) / 2, np.float32)  # each pair is counted in both orders
+
+
+def _finite(name: str, value: ArrayLike) -> Floats:
+    array = _arrays.floats(name, value)
+    if not np.isfinite(array).all():
+        raise MixfieldError(f"{name} must hold finite numbers, got {array[~np.isfinite(array)][0]}")
+    return array
 
 
 def _log_costs(probs: ArrayLike, floor: float) -> Float32s:

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.energy import normalization as norms
 from mixfield.energy.lattice import Lattice
 from mixfield.energy.normalization import Normalization
 from mixfield.energy.separable import Separable
@@ -120,7 +119,6 @@ Kernel = Gaussian | Bilateral | Features
 
 
 def _lattice(features: Float32s, kernel: Kernel, strength: float, symmetric: bool, threads: int) -> Lattice:
-    norms.check(kernel.normalization)
     if features.shape[1] == 0:
         raise MixfieldError("array must have at least one feature per pixel, got 0")
     if not np.abs(features).max(initial=0.0) < 1e6:

@@ -202,7 +202,7 @@ def bound_terms(unary, support, field, q, per_mode, n_modes, first, last, sums):
                     left -= heard
                 else:
                     here, heard = max(rest, np.float32(0.0)), left
-                if here > 0:
+                if here > 0 and unary[p, l] < 1e6:  # forbidden labels may keep the rounding error of 1 - sum
                     sums[k, 0] += here * heard
                     sums[k, 1] += here * unary[p, l]
                     sums[k, 2] -= here * np.log(here)

@@ -25,11 +25,13 @@ from mixfield.meanfield.tilt import Tilt
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-SINGLE = 3e-3  # smallest change asked of a dense field: A_k is then within a tenth of a nat
+SETTLED = 1e-3  # change at which a dense field counts as converged if nobody says: A_k is within tenths of a nat
+SINGLE = 1e-6  # smallest change that single precision can tell
 RISE = 1e-6  # of its size; single precision cannot tell smaller changes of the free energy
 FINE = 1e-2  # change below which the filters are no longer rough
-FEW = 0.04  # share of moving pixels below which they are updated on their own
+FEW = 0.02  # share of moving pixels below which they are updated on their own
 INNER = 8  # such updates between two of the whole field
+SMALL = 1 << 14  # pixels up to which every update is an exact one of the whole field
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def unpack(crf: DenseCRF, values: Float32s, n_modes: int) -> NDArray[Any]:
     size = n_modes * crf.channels
     q[..., : crf.channels] = np.moveaxis(values[:, :size].reshape(crf.n, n_modes, crf.channels), 1, 0)
     if crf.channels < crf.n_labels:
-        q[..., -1] = np.maximum(0.0, 1.0 - q[..., :-1].sum(-1))
+        q[..., -1] = np.where(crf.costs[:, -1] < FORBIDDEN, np.maximum(0.0, 1.0 - q[..., :-1].sum(-1)), 0.0)
     return q
 
 
@@ -208,7 +210,7 @@ class Iteration:
         # one order of the directions is enough: both give the same quadratic form
         crf.listen(values, self.n_modes, self.spaces, self.threads, hear, rough=True)
         support, cost, entropy = sums.sum(0).T
-        return np.asarray(entropy - (cost - 0.5 * support) / temperature)
+        return np.asarray(entropy - (float(crf.least.sum()) + cost - 0.5 * support) / temperature)
 
 
 def bounds(crf: DenseCRF, q: NDArray[np.floating], temperature: float, threads: int) -> Floats:
@@ -259,7 +261,7 @@ def climb(
     old, new = values, np.zeros_like(values)
     iterations, change = np.zeros(n_modes, np.int32), np.full(n_modes, np.inf)
     damped, free = np.zeros(n_modes, bool), np.full(n_modes, np.inf)
-    history, rough = [], True
+    history, rough = [], iteration.crf.n > SMALL
     unary = np.full((n_modes, 2), np.nan)
     for _ in range(max_iterations):
         sums, change = iteration.step(old, cooling, new, rough=rough)
@@ -276,8 +278,8 @@ def climb(
         if damped.any():
             _halve(iteration, old, new, damped)
             unary[damped] = np.nan
-        elif iteration.watch:
-            unary = unary + iteration.settle_movers(old, cooling, new, max(tolerance, SINGLE), rough=rough)
+        elif iteration.watch and iteration.crf.n > SMALL:
+            unary = unary + iteration.settle_movers(old, cooling, new, max(tolerance, SETTLED), rough=rough)
         rough = rough and bool((change > FINE).any()) and not risen.any()
         old, new = new, old
     return old, Climb(iterations, change, change <= tolerance, np.array(history))

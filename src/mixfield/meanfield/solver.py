@@ -31,19 +31,27 @@ class Solver:
 
     Attributes
     ----------
-    tolerance : a run has converged when no marginal moves by more than this.
+    tolerance : a run has converged when no marginal moves by more than this; if not given, 1e-6, or 1e-3 for the many
+        pixels of a `DenseCRF`.
     max_iterations : sweeps or updates of one run.
     threads : threads for compiled loops; they do not change the result.
     """
 
-    tolerance: float = 1e-6
+    tolerance: float | None = None
     max_iterations: int = 2000
     threads: int = field(default_factory=_threads.available)
 
     def __post_init__(self) -> None:
-        _arrays.positive("tolerance", self.tolerance)
+        if self.tolerance is not None:
+            _arrays.positive("tolerance", self.tolerance)
         _arrays.at_least("max_iterations", self.max_iterations, 1)
         _arrays.at_least("threads", self.threads, 1)
+
+    def tolerance_for(self, energy: Energy) -> float:
+        """The tolerance that was asked for, or the default for such an energy."""
+        if self.tolerance is not None:
+            return self.tolerance
+        return dense.SETTLED if isinstance(energy, DenseCRF) else 1e-6
 
     def ascend(
         self,
@@ -57,9 +65,9 @@ class Solver:
     ) -> Ascent:
         """Bring a batch of modes (K, n, L) to their nearest optimum."""
         heat = np.broadcast_to(np.asarray(temperature, np.float64), len(q))
-        tolerance = self.tolerance if tolerance is None else tolerance
+        tolerance = self.tolerance_for(energy) if tolerance is None else tolerance
         max_iterations = self.max_iterations if max_iterations is None else max_iterations
-        if isinstance(energy, DenseCRF) and not tilt.counts:
+        if isinstance(energy, DenseCRF) and energy.is_attractive and not tilt.counts:
             return dense.ascend(
                 energy,
                 q,
@@ -80,8 +88,9 @@ class Solver:
                 threads=self.threads,
             )
         if not isinstance(energy, FactorGraph):
+            slack = 1e-6 if isinstance(energy, DenseCRF) else 1e-9  # single precision tells no more
             return parallel.ascend(
-                energy, q, tilt, temperature=heat, tolerance=tolerance, max_iterations=max_iterations
+                energy, q, tilt, temperature=heat, tolerance=tolerance, max_iterations=max_iterations, slack=slack
             )
         ascent = coordinate.ascend(
             energy,
@@ -185,7 +194,8 @@ def mean_field(
     heat = _arrays.positive("temperature", temperature)
     _arrays.at_least("restarts", restarts, 1)
     generator = _arrays.generator(rng)
-    if isinstance(energy, DenseCRF) and restarts == 1 and start is None and anneal_from is None:
+    plain = restarts == 1 and start is None and anneal_from is None
+    if isinstance(energy, DenseCRF) and energy.is_attractive and plain:
         mode = _dense_mean_field(energy, heat, solver)
         warn_if_doubtful([mode])
         return mode
@@ -222,7 +232,7 @@ def _dense_mean_field(crf: DenseCRF, heat: float, solver: Solver) -> Mode:
         iteration,
         iteration.start(np.full(1, 1.0 / heat, np.float32)),
         np.full(1, heat),
-        tolerance=max(solver.tolerance, dense.SINGLE),
+        tolerance=max(solver.tolerance_for(crf), dense.SINGLE),
         max_iterations=solver.max_iterations,
     )
     log_z = iteration.bounds(values)

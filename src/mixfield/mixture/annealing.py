@@ -73,7 +73,7 @@ class Annealing:
 
     def __post_init__(self) -> None:
         n, n_labels = self.allowed.shape
-        self.rough = replace(self.solver, tolerance=max(self.solver.tolerance, 1e-3))
+        self.rough = replace(self.solver, tolerance=max(self.solver.tolerance_for(self.energy), 1e-3))
         self.optima = Optima(n, n_labels, capacity=int(max(8, min(256, 2e7 // max(n * n_labels, 1)))))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Releasing:
             iteration,
             iteration.start(np.ones(1, np.float32)),
             np.ones(1),
-            tolerance=max(self.solver.tolerance, dense.SINGLE),
+            tolerance=max(self.solver.tolerance_for(self.crf), dense.SINGLE),
             max_iterations=self.solver.max_iterations,
         )
         return Settled(dense.unpack(self.crf, values, 1), iteration.bounds(values), run.converged, run.iterations)
@@ -71,7 +71,7 @@ class Releasing:
             except InfeasibleError:
                 cell = None
             self.foreseen[_key(parent, proposal.constraint)] = None
-            if cell is not None and cell.soft and cell.soft[-1] is away:
+            if cell is not None:
                 cells.append((proposal, cell))
         if cells:
             found = self.clamp.settle(self.crf, [cell for _, cell in cells], parent, self.solver)
@@ -84,10 +84,11 @@ class Releasing:
         known = self.foreseen.get(_key(parent, cell.constraints[-1]))
         for settled in (parent, known):
             if settled is not None and cell.mass(settled.q[0]) >= enough:
-                held = np.zeros(len(cell.soft))
-                held[: len(settled.multipliers)] = settled.multipliers
-                return replace(settled, multipliers=held)
-        return None
+                return settled
+        if cell.constraints[-1].probability(parent.q[0]) < 0.5:
+            return None  # foreseen in vain
+        found = self.clamp.settle(self.crf, [cell], parent, self.solver)[0]
+        return found if found is not None and cell.mass(found.q[0]) >= enough else None
 
     def polish(self, leaf: Leaf) -> Settled | None:  # noqa: ARG002
         """Nothing was found after it that could help."""

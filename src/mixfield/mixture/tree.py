@@ -181,10 +181,12 @@ def _seeker(
     t_max: float,
 ) -> Seeker:
     """How the modes of cells are found."""
-    if isinstance(energy, DenseCRF) and not isinstance(clamp, Clamp) and search is None:
+    if isinstance(energy, DenseCRF) and energy.is_attractive and not isinstance(clamp, Clamp) and search is None:
         return Releasing(energy, clamp or FirmClamp(), solver)
     if isinstance(clamp, FirmClamp):
-        raise MixfieldError(f"FirmClamp needs a DenseCRF without search, got {type(energy).__name__}; use mf.Clamp")
+        raise MixfieldError(
+            f"FirmClamp needs an attractive DenseCRF and no search, got {type(energy).__name__}; use mf.Clamp"
+        )
     return Annealing(energy, allowed, rng, clamp or Clamp(), search or Search(), solver, t_max)
 
 
