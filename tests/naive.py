@@ -260,3 +260,69 @@ def distribute(dims, tables, log_ratio, n_messages):
             share[tuple(x[a] for a in axes)] += p
     with np.errstate(divide="ignore"):
         return marginal, [np.log(s) - t for s, (_, t) in zip(shares, tables, strict=False)]
+
+
+# ---------------------------------------------------------------- paths through time
+
+
+def all_paths(graph, node_cost):
+    """Every path of a `PathGraph` from an entry to an exit, as (cost, nodes)."""
+    arcs = {
+        v: [(int(graph.tail[a]), graph.arc_cost[a]) for a in range(graph.start[v], graph.start[v + 1])]
+        for v in range(graph.n)
+    }
+    arriving = {v: [] for v in range(graph.n)}
+    found = []
+    for v in range(graph.n):
+        ways = [(graph.entry[v], ())] + [(cost + step, nodes) for u, step in arcs[v] for cost, nodes in arriving[u]]
+        arriving[v] = [(cost + node_cost[v], (*nodes, v)) for cost, nodes in ways if cost + node_cost[v] < math.inf]
+        found += [(cost + graph.exit[v], nodes) for cost, nodes in arriving[v] if graph.exit[v] < math.inf]
+    return found
+
+
+def disjoint_paths(graph, node_cost):
+    """Least cost of any set of node-disjoint paths, by trying them all."""
+    paths = all_paths(graph, node_cost)
+
+    def best(first, taken):
+        least = 0.0
+        for p in range(first, len(paths)):
+            cost, nodes = paths[p]
+            if taken.isdisjoint(nodes):
+                least = min(least, cost + best(p + 1, taken | set(nodes)))
+        return least
+
+    return best(0, frozenset())
+
+
+def distances(graph, node_cost):
+    """(n, 2) distances from the source to the entrance and the exit of each node."""
+    out = np.full((graph.n, 2), math.inf)
+    for v in range(graph.n):
+        arcs = range(graph.start[v], graph.start[v + 1])
+        out[v, 0] = min([graph.entry[v]] + [out[graph.tail[a], 1] + graph.arc_cost[a] for a in arcs])
+        out[v, 1] = out[v, 0] + node_cost[v]
+    return out
+
+
+def residual_arcs(graph, node_cost, arrival, following):
+    """The residual graph of a flow: (from, to, cost) between entrances (v, 0), exits (v, 1) and "ground"."""
+    for v in range(graph.n):
+        taken = arrival[v] != -1
+        yield ((v, 1), (v, 0), -node_cost[v]) if taken else ((v, 0), (v, 1), node_cost[v])
+        yield ((v, 0), "ground", -graph.entry[v]) if arrival[v] == -2 else ("ground", (v, 0), graph.entry[v])
+        yield ("ground", (v, 1), -graph.exit[v]) if following[v] == -2 else ((v, 1), "ground", graph.exit[v])
+        for a in range(graph.start[v], graph.start[v + 1]):
+            u, step = int(graph.tail[a]), graph.arc_cost[a]
+            yield ((v, 0), (u, 1), -step) if arrival[v] == a else ((u, 1), (v, 0), step)
+
+
+def prices(graph, node_cost, arrival, following):
+    """(n, 2) distances from "ground" in the residual graph (Bellman-Ford)."""
+    arcs = [arc for arc in residual_arcs(graph, node_cost, arrival, following) if arc[2] < math.inf]
+    distance = {"ground": 0.0}
+    for _ in range(2 * graph.n + 1):
+        for x, y, cost in arcs:
+            if distance.get(x, math.inf) + cost < distance.get(y, math.inf) - 1e-12:
+                distance[y] = distance[x] + cost
+    return np.array([[distance.get((v, side), math.inf) for side in (0, 1)] for v in range(graph.n)])

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from mixfield.kernels import binary as binary
     from mixfield.kernels import coloring as coloring
     from mixfield.kernels import counts as counts
+    from mixfield.kernels import paths as paths
     from mixfield.kernels import sweeps as sweeps
     from mixfield.kernels import tables as tables
 
 
-_SUBMODULES = ("binary", "coloring", "counts", "sweeps", "tables")
+_SUBMODULES = ("binary", "coloring", "counts", "paths", "sweeps", "tables")
 
 
 def __getattr__(name: str) -> ModuleType:
