@@ -315,14 +315,3 @@ def residual_arcs(graph, node_cost, arrival, following):
         for a in range(graph.start[v], graph.start[v + 1]):
             u, step = int(graph.tail[a]), graph.arc_cost[a]
             yield ((v, 0), (u, 1), -step) if arrival[v] == a else ((u, 1), (v, 0), step)
-
-
-def prices(graph, node_cost, arrival, following):
-    """(n, 2) distances from "ground" in the residual graph (Bellman-Ford)."""
-    arcs = [arc for arc in residual_arcs(graph, node_cost, arrival, following) if arc[2] < math.inf]
-    distance = {"ground": 0.0}
-    for _ in range(2 * graph.n + 1):
-        for x, y, cost in arcs:
-            if distance.get(x, math.inf) + cost < distance.get(y, math.inf) - 1e-12:
-                distance[y] = distance[x] + cost
-    return np.array([[distance.get((v, side), math.inf) for side in (0, 1)] for v in range(graph.n)])

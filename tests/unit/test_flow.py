@@ -14,7 +14,6 @@ from scipy.sparse import coo_array, hstack, vstack
 from mixfield import kernels
 from mixfield.errors import MixfieldError
 from mixfield.temporal import flow as flow_module
-from mixfield.temporal import matching
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import FREE, SINK, SOURCE, Flow, PathGraph, cost_of
 from mixfield.temporal.timegrid import Ends, Motion, unroll
@@ -112,15 +111,15 @@ def test_equals_a_linear_programme_on_medium_grids(seed, radius, entry_cost):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_matching_and_searches_agree(seed, monkeypatch):
-    """The engine for many short tracks gives the same optimum, and prices that prove it."""
+def test_both_orders_agree(seed, monkeypatch):
+    """Best paths first and node by node: the same optimum, and prices that prove it."""
     graph, cost = random_graph(np.random.default_rng(100 + seed), 60, density=0.1)
-    searched = disjoint_paths(graph, cost)
+    best_first = disjoint_paths(graph, cost)
     monkeypatch.setattr(flow_module, "PATIENCE", -1)
-    matched = disjoint_paths(graph, cost)
-    assert matched.cost == pytest.approx(searched.cost, abs=1e-9)
-    check_flow(graph, cost, matched)
-    check_prices(graph, cost, matched)
+    inserted = disjoint_paths(graph, cost)
+    assert inserted.cost == pytest.approx(best_first.cost, abs=1e-9)
+    check_flow(graph, cost, inserted)
+    check_prices(graph, cost, inserted)
 
 
 # ---------------------------------------------------------------- kernels and their twins
@@ -134,14 +133,13 @@ def test_distances_twin(seed):
     np.testing.assert_allclose(out.reshape(-1, 2), naive.distances(graph, cost))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_prices_twin(seed):
-    graph, cost = random_graph(np.random.default_rng(seed), 12)
-    arrival, following = matching.disjoint_paths(graph, cost)
-    out = np.empty(2 * graph.n)
-    arcs = (graph.start, graph.tail, graph.arc_cost)
-    kernels.paths.prices(cost, graph.entry, graph.exit, *arcs, arrival, following, 1e-12, out)
-    np.testing.assert_allclose(out.reshape(-1, 2), naive.prices(graph, cost, arrival, following), atol=1e-9)
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("patience", [-1, 16])
+def test_augment_and_insert_twin(seed, patience, monkeypatch):
+    """The twin tries every set of paths."""
+    monkeypatch.setattr(flow_module, "PATIENCE", patience)
+    graph, cost = random_graph(np.random.default_rng(300 + seed), 9, density=0.3)
+    assert disjoint_paths(graph, cost).cost == pytest.approx(naive.disjoint_paths(graph, cost), abs=1e-9)
 
 
 # ---------------------------------------------------------------- the published graph

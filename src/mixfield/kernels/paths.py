@@ -1,4 +1,4 @@
-"""Node-disjoint shortest paths in a directed acyclic graph, by successive shortest paths with potentials.
+"""Node-disjoint paths of least cost in a directed acyclic graph, by searches under potentials.
 
 Node v is split: 2v is its entrance, 2v + 1 its exit, and the arc between them carries the cost of the node and at most
 one path.  Arcs lead from lower to higher nodes and are stored by their head (``start``, ``tail``).  A flow is two
@@ -78,7 +78,7 @@ def _nearest(dist: Floats, heap: Ints, place: Ints, size: Ints) -> int:
 
 
 @njit(cache=True, nogil=True)
-def augment(
+def _search(
     node_cost: Floats,
     entry: Floats,
     exit_: Floats,
@@ -88,93 +88,93 @@ def augment(
     potential: Floats,
     arrival: Ints,
     following: Ints,
-    budget: int,
-) -> bool:
-    """Add shortest paths while they cost less than nothing; False if that takes more than ``budget`` steps.
+    ends: Ints,
+    least: Floats,
+    sink: float,
+    dist: Floats,
+    heap: Ints,
+    place: Ints,
+    touched: Ints,
+    size: Ints,
+    hop_arc: Ints,
+    hop_head: Ints,
+) -> tuple[int, float, int]:
+    """Dijkstra's search backwards from the sink, within the distance at which a path would no longer pay.
 
-    ``potential`` enters as the distances from the source and leaves as optimal dual prices, zero at source and sink.
-    Each search runs backwards from the sink: under these potentials the reduced distance of a node is what the best
-    path through it costs more than the best path, so a search touches little else than the path it finds.
+    ``ends`` are the nodes that may lead to the sink, by the lower bounds ``least`` of their cost.  ``hop_arc`` and
+    ``hop_head`` say how to leave an exit: by an arc and to which node, or CANCEL the node, or to the SINK.  Returns
+    where the path begins (an entrance, or the exit of a node that ends a path, or -1), the distance, and the work.
+    Potentials grow such that reduced costs stay above zero, and become zero along the path.
     """
-    n = node_cost.shape[0]
-    dist = np.full(2 * n, np.inf)
-    heap = np.empty(2 * n, np.int64)
-    place = np.empty(2 * n, np.int64)
-    touched = np.empty(2 * n, np.int64)
-    size = np.zeros(2, np.int64)
-    hop_arc = np.empty(n, np.int64)  # how the search leaves an exit: by an arc, or CANCEL the node, or to the SINK
-    hop_head = np.empty(n, np.int64)
-    leaving = np.flatnonzero(np.isfinite(exit_))
-    least = exit_[leaving] + potential[2 * leaving + 1]
-    order = np.argsort(least)
-    sink = least[order[0]] if len(order) > 0 else 0.0
-    while sink < 0.0:
-        if budget < 0:
-            return False
-        radius = -sink
-        first = -1
-        ends = 0
-        while True:
-            # Potentials only rise, so ``least`` stays a lower bound and few of the many ends need a look.
-            while ends < len(order) and least[order[ends]] - sink < (dist[heap[0]] if size[0] > 0 else radius):
-                v = leaving[order[ends]]
-                ends += 1
-                if following[v] != SINK:
-                    key = max(exit_[v] + potential[2 * v + 1] - sink, 0.0)
-                    if _reach(2 * v + 1, key, radius, dist, heap, place, touched, size):
-                        hop_arc[v] = SINK
-            if size[0] == 0 or dist[heap[0]] >= radius:
-                break
-            x = _nearest(dist, heap, place, size)
-            d = dist[x]
-            v = x >> 1
-            taken = arrival[v] != FREE
-            if x & 1:
-                if not taken:
-                    key = d + max(node_cost[v] + potential[x - 1] - potential[x], 0.0)
-                    _reach(x - 1, key, radius, dist, heap, place, touched, size)
-                elif following[v] != SINK:
-                    y = 2 * following[v]
-                    key = d + max(potential[y] - potential[x] - arc_cost[arrival[following[v]]], 0.0)
-                    _reach(y, key, radius, dist, heap, place, touched, size)
-                continue
-            if arrival[v] != SOURCE:
-                key = d + max(entry[v] - potential[x], 0.0)
+    radius = -sink
+    first = -1
+    seen = 0
+    while True:
+        while seen < len(ends) and least[seen] - sink < (dist[heap[0]] if size[0] > 0 else radius):
+            v = ends[seen]
+            seen += 1
+            if following[v] != SINK:
+                key = max(exit_[v] + potential[2 * v + 1] - sink, 0.0)
+                if _reach(2 * v + 1, key, radius, dist, heap, place, touched, size):
+                    hop_arc[v] = SINK
+        if size[0] == 0 or dist[heap[0]] >= radius:
+            break
+        x = _nearest(dist, heap, place, size)
+        d = dist[x]
+        v = x >> 1
+        taken = arrival[v] != FREE
+        if x & 1:
+            if not taken:
+                key = d + max(node_cost[v] + potential[x - 1] - potential[x], 0.0)
+                _reach(x - 1, key, radius, dist, heap, place, touched, size)
+            elif following[v] != SINK:
+                y = 2 * following[v]
+                key = d + max(potential[y] - potential[x] - arc_cost[arrival[following[v]]], 0.0)
+                _reach(y, key, radius, dist, heap, place, touched, size)
+            else:
+                key = d + max(-exit_[v] - potential[x], 0.0)
                 if key < radius:
                     radius = key
-                    first = v
-            if taken:
-                key = d + max(potential[x + 1] - potential[x] - node_cost[v], 0.0)
-                if _reach(x + 1, key, radius, dist, heap, place, touched, size):
-                    hop_arc[v] = CANCEL
-            for a in range(start[v], start[v + 1]):
-                if a != arrival[v]:
-                    u = tail[a]
-                    key = d + max(arc_cost[a] + potential[2 * u + 1] - potential[x], 0.0)
-                    if _reach(2 * u + 1, key, radius, dist, heap, place, touched, size):
-                        hop_arc[u] = a
-                        hop_head[u] = v
-        for i in range(size[1]):
-            x = touched[i]
-            potential[x] += max(radius - dist[x], 0.0)
-            dist[x] = np.inf
-        budget -= size[1]
-        size[:] = 0
-        sink += radius
-        if first < 0:
-            break
-        _reroute(first, tail, hop_arc, hop_head, arrival, following)
-    return True
+                    first = x
+            continue
+        if arrival[v] != SOURCE:
+            key = d + max(entry[v] - potential[x], 0.0)
+            if key < radius:
+                radius = key
+                first = x
+        if taken:
+            key = d + max(potential[x + 1] - potential[x] - node_cost[v], 0.0)
+            if _reach(x + 1, key, radius, dist, heap, place, touched, size):
+                hop_arc[v] = CANCEL
+        for a in range(start[v], start[v + 1]):
+            if a != arrival[v]:
+                u = tail[a]
+                key = d + max(arc_cost[a] + potential[2 * u + 1] - potential[x], 0.0)
+                if _reach(2 * u + 1, key, radius, dist, heap, place, touched, size):
+                    hop_arc[u] = a
+                    hop_head[u] = v
+    work = size[1]
+    for i in range(work):
+        x = touched[i]
+        potential[x] += max(radius - dist[x], 0.0)
+        dist[x] = np.inf
+    size[:] = 0
+    return first, radius, work
 
 
 @njit(cache=True, nogil=True)
-def _reroute(v: int, tail: Ints, hop_arc: Ints, hop_head: Ints, arrival: Ints, following: Ints) -> None:
-    """Send one more path along the way that the search has found, from the entrance of ``v`` to the sink."""
+def _reroute(x: int, tail: Ints, hop_arc: Ints, hop_head: Ints, arrival: Ints, following: Ints) -> None:
+    """Send one more path along the way that a search has found, from ``x`` to the sink."""
     by = SOURCE
+    v = x >> 1
+    ended = x & 1 == 1  # the path that ended at v goes on
     while True:
-        old = arrival[v]
-        arrival[v] = by
-        u = v if old == FREE else tail[old]  # a taken node keeps its path from here on: its old predecessor turns
+        u = v
+        if not ended:
+            old = arrival[v]
+            arrival[v] = by
+            u = v if old == FREE else tail[old]  # v is the next of another path now: its old predecessor turns
+        ended = False
         while hop_arc[u] == CANCEL:
             back = tail[arrival[u]]
             arrival[u] = FREE
@@ -189,44 +189,82 @@ def _reroute(v: int, tail: Ints, hop_arc: Ints, hop_head: Ints, arrival: Ints, f
 
 
 @njit(cache=True, nogil=True)
-def prices(
+def augment(
     node_cost: Floats,
     entry: Floats,
     exit_: Floats,
     start: Ints,
     tail: Ints,
     arc_cost: Floats,
+    potential: Floats,
     arrival: Ints,
     following: Ints,
-    tolerance: float,
-    out: Floats,
-) -> None:
-    """Dual prices of an optimal flow: distances from source and sink in the residual graph.
+    budget: int,
+) -> bool:
+    """Add shortest paths while they cost less than nothing; False if the searches touch more than ``budget`` nodes.
 
-    Passes alternate, forward along the arcs and backward along the paths, until the latter gain no more than
-    ``tolerance`` (rounding can make a cycle of cost zero look like a gain).
+    ``potential`` enters as the distances from the source and leaves as optimal dual prices, zero at source and sink.
+    Each search runs backwards from the sink: under these potentials the reduced distance of a node is what the best
+    path through it costs more than the best path, so a search touches little else than the path it finds.
     """
     n = node_cost.shape[0]
+    dist = np.full(2 * n, np.inf)
+    heap, place, touched = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
+    hop_arc, hop_head = np.empty(n, np.int64), np.empty(n, np.int64)
+    size = np.zeros(2, np.int64)
+    ends = np.flatnonzero(np.isfinite(exit_))
+    least = exit_[ends] + potential[2 * ends + 1]
+    order = np.argsort(least)  # potentials only rise, so these stay lower bounds and few ends need a look
+    ends, least = ends[order], least[order]
+    sink = least[0] if len(ends) > 0 else 0.0
+    while sink < 0.0:
+        if budget < 0:
+            return False
+        first, radius, work = _search(
+            node_cost, entry, exit_, start, tail, arc_cost, potential, arrival, following, ends, least, sink,
+            dist, heap, place, touched, size, hop_arc, hop_head,
+        )  # fmt: skip
+        budget -= work
+        sink += radius
+        if first < 0:
+            return True
+        _reroute(first, tail, hop_arc, hop_head, arrival, following)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def insert(
+    node_cost: Floats,
+    entry: Floats,
+    exit_: Floats,
+    start: Ints,
+    tail: Ints,
+    arc_cost: Floats,
+    potential: Floats,
+    arrival: Ints,
+    following: Ints,
+) -> None:
+    """The same paths and prices, node by node: a flow that is optimal so far, then one more node where paths may end.
+
+    One search for each such node, near it: a path that ended before it goes on to it, or a new one begins.
+    """
+    n = node_cost.shape[0]
+    dist = np.full(2 * n, np.inf)
+    heap, place, touched = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
+    hop_arc, hop_head = np.empty(n, np.int64), np.empty(n, np.int64)
+    size = np.zeros(2, np.int64)
+    ends, least = np.empty(1, np.int64), np.empty(1)
     for v in range(n):
-        out[2 * v] = entry[v] if arrival[v] != SOURCE else np.inf
-        out[2 * v + 1] = -exit_[v] if following[v] == SINK else np.inf
-    changed = True
-    while changed:
-        for v in range(n):
-            for a in range(start[v], start[v + 1]):
-                if a != arrival[v]:
-                    out[2 * v] = min(out[2 * v], out[2 * tail[a] + 1] + arc_cost[a])
-            if arrival[v] == FREE:
-                out[2 * v + 1] = min(out[2 * v + 1], out[2 * v] + node_cost[v])
-        changed = False
-        for v in range(n - 1, -1, -1):
-            if arrival[v] == FREE:
-                continue
-            if out[2 * v + 1] - node_cost[v] < out[2 * v] - tolerance:
-                out[2 * v] = out[2 * v + 1] - node_cost[v]
-                changed = True
-            if arrival[v] >= 0:
-                u = tail[arrival[v]]
-                if out[2 * v] - arc_cost[arrival[v]] < out[2 * u + 1] - tolerance:
-                    out[2 * u + 1] = out[2 * v] - arc_cost[arrival[v]]
-                    changed = True
+        potential[2 * v] = entry[v]
+        for a in range(start[v], start[v + 1]):
+            potential[2 * v] = min(potential[2 * v], potential[2 * tail[a] + 1] + arc_cost[a])
+        potential[2 * v + 1] = potential[2 * v] + node_cost[v]
+        ends[0] = v
+        least[0] = potential[2 * v + 1] + exit_[v]
+        if least[0] < 0.0:
+            first, _, _ = _search(
+                node_cost, entry, exit_, start, tail, arc_cost, potential, arrival, following, ends, least, least[0],
+                dist, heap, place, touched, size, hop_arc, hop_head,
+            )  # fmt: skip
+            if first >= 0:
+                _reroute(first, tail, hop_arc, hop_head, arrival, following)
