@@ -295,16 +295,6 @@ def disjoint_paths(graph, node_cost):
     return best(0, frozenset())
 
 
-def distances(graph, node_cost):
-    """(n, 2) distances from the source to the entrance and the exit of each node."""
-    out = np.full((graph.n, 2), math.inf)
-    for v in range(graph.n):
-        arcs = range(graph.start[v], graph.start[v + 1])
-        out[v, 0] = min([graph.entry[v]] + [out[graph.tail[a], 1] + graph.arc_cost[a] for a in arcs])
-        out[v, 1] = out[v, 0] + node_cost[v]
-    return out
-
-
 def residual_arcs(graph, node_cost, arrival, following):
     """The residual graph of a flow: (from, to, cost) between entrances (v, 0), exits (v, 1) and "ground"."""
     for v in range(graph.n):

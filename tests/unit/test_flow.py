@@ -13,7 +13,6 @@ from scipy.sparse import coo_array, hstack, vstack
 
 from mixfield import kernels
 from mixfield.errors import MixfieldError
-from mixfield.temporal import flow as flow_module
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import FREE, SINK, SOURCE, Flow, PathGraph, cost_of
 from mixfield.temporal.timegrid import Ends, Motion, unroll
@@ -108,38 +107,6 @@ def test_equals_a_linear_programme_on_medium_grids(seed, radius, entry_cost):
     check_flow(graph, cost, flow)
     check_prices(graph, cost, flow)
     assert len(flow.paths()) > 10
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_both_orders_agree(seed, monkeypatch):
-    """Best paths first and node by node: the same optimum, and prices that prove it."""
-    graph, cost = random_graph(np.random.default_rng(100 + seed), 60, density=0.1)
-    best_first = disjoint_paths(graph, cost)
-    monkeypatch.setattr(flow_module, "PATIENCE", -1)
-    inserted = disjoint_paths(graph, cost)
-    assert inserted.cost == pytest.approx(best_first.cost, abs=1e-9)
-    check_flow(graph, cost, inserted)
-    check_prices(graph, cost, inserted)
-
-
-# ---------------------------------------------------------------- kernels and their twins
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_distances_twin(seed):
-    graph, cost = random_graph(np.random.default_rng(seed), 12)
-    out = np.empty(2 * graph.n)
-    kernels.paths.distances(cost, graph.entry, graph.start, graph.tail, graph.arc_cost, out)
-    np.testing.assert_allclose(out.reshape(-1, 2), naive.distances(graph, cost))
-
-
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("patience", [-1, 16])
-def test_augment_and_insert_twin(seed, patience, monkeypatch):
-    """The twin tries every set of paths."""
-    monkeypatch.setattr(flow_module, "PATIENCE", patience)
-    graph, cost = random_graph(np.random.default_rng(300 + seed), 9, density=0.3)
-    assert disjoint_paths(graph, cost).cost == pytest.approx(naive.disjoint_paths(graph, cost), abs=1e-9)
 
 
 # ---------------------------------------------------------------- the published graph

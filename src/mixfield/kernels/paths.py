@@ -22,17 +22,6 @@ CANCEL = -1
 
 
 @njit(cache=True, nogil=True)
-def distances(node_cost: Floats, entry: Floats, start: Ints, tail: Ints, arc_cost: Floats, out: Floats) -> None:
-    """Shortest distance from the source to every entrance and exit, by one pass in the order of the nodes."""
-    for v in range(node_cost.shape[0]):
-        best = entry[v]
-        for a in range(start[v], start[v + 1]):
-            best = min(best, out[2 * tail[a] + 1] + arc_cost[a])
-        out[2 * v] = best
-        out[2 * v + 1] = best + node_cost[v]
-
-
-@njit(cache=True, nogil=True)
 def _reach(x: int, key: float, radius: float, dist: Floats, heap: Ints, place: Ints, touched: Ints, size: Ints) -> bool:
     """Note a way of length ``key`` to ``x``, if it is the shortest so far; ``size`` counts heap and touched nodes."""
     if key >= dist[x] or key >= radius:
@@ -79,6 +68,7 @@ def _nearest(dist: Floats, heap: Ints, place: Ints, size: Ints) -> int:
 
 @njit(cache=True, nogil=True)
 def _search(
+    end: int,
     node_cost: Floats,
     entry: Floats,
     exit_: Floats,
@@ -88,9 +78,6 @@ def _search(
     potential: Floats,
     arrival: Ints,
     following: Ints,
-    ends: Ints,
-    least: Floats,
-    sink: float,
     dist: Floats,
     heap: Ints,
     place: Ints,
@@ -98,27 +85,18 @@ def _search(
     size: Ints,
     hop_arc: Ints,
     hop_head: Ints,
-) -> tuple[int, float, int]:
-    """Dijkstra's search backwards from the sink, within the distance at which a path would no longer pay.
+) -> int:
+    """Dijkstra's search backwards from the sink through ``end``, as far as a path still pays.
 
-    ``ends`` are the nodes that may lead to the sink, by the lower bounds ``least`` of their cost.  ``hop_arc`` and
-    ``hop_head`` say how to leave an exit: by an arc and to which node, or CANCEL the node, or to the SINK.  Returns
-    where the path begins (an entrance, or the exit of a node that ends a path, or -1), the distance, and the work.
+    ``hop_arc`` and ``hop_head`` say how to leave the exit of a node: by an arc and to which node, or CANCEL the node,
+    or to the SINK.  Returns where the path begins: at an entrance, at the exit of a node that ended a path, or -1.
     Potentials grow such that reduced costs stay above zero, and become zero along the path.
     """
-    radius = -sink
+    radius = -exit_[end] - potential[2 * end + 1]
     first = -1
-    seen = 0
-    while True:
-        while seen < len(ends) and least[seen] - sink < (dist[heap[0]] if size[0] > 0 else radius):
-            v = ends[seen]
-            seen += 1
-            if following[v] != SINK:
-                key = max(exit_[v] + potential[2 * v + 1] - sink, 0.0)
-                if _reach(2 * v + 1, key, radius, dist, heap, place, touched, size):
-                    hop_arc[v] = SINK
-        if size[0] == 0 or dist[heap[0]] >= radius:
-            break
+    hop_arc[end] = SINK
+    _reach(2 * end + 1, 0.0, radius, dist, heap, place, touched, size)
+    while size[0] > 0 and dist[heap[0]] < radius:
         x = _nearest(dist, heap, place, size)
         d = dist[x]
         v = x >> 1
@@ -153,13 +131,12 @@ def _search(
                 if _reach(2 * u + 1, key, radius, dist, heap, place, touched, size):
                     hop_arc[u] = a
                     hop_head[u] = v
-    work = size[1]
-    for i in range(work):
+    for i in range(size[1]):
         x = touched[i]
         potential[x] += max(radius - dist[x], 0.0)
         dist[x] = np.inf
     size[:] = 0
-    return first, radius, work
+    return first
 
 
 @njit(cache=True, nogil=True)
@@ -189,51 +166,7 @@ def _reroute(x: int, tail: Ints, hop_arc: Ints, hop_head: Ints, arrival: Ints, f
 
 
 @njit(cache=True, nogil=True)
-def augment(
-    node_cost: Floats,
-    entry: Floats,
-    exit_: Floats,
-    start: Ints,
-    tail: Ints,
-    arc_cost: Floats,
-    potential: Floats,
-    arrival: Ints,
-    following: Ints,
-    budget: int,
-) -> bool:
-    """Add shortest paths while they cost less than nothing; False if the searches touch more than ``budget`` nodes.
-
-    ``potential`` enters as the distances from the source and leaves as optimal dual prices, zero at source and sink.
-    Each search runs backwards from the sink: under these potentials the reduced distance of a node is what the best
-    path through it costs more than the best path, so a search touches little else than the path it finds.
-    """
-    n = node_cost.shape[0]
-    dist = np.full(2 * n, np.inf)
-    heap, place, touched = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
-    hop_arc, hop_head = np.empty(n, np.int64), np.empty(n, np.int64)
-    size = np.zeros(2, np.int64)
-    ends = np.flatnonzero(np.isfinite(exit_))
-    least = exit_[ends] + potential[2 * ends + 1]
-    order = np.argsort(least)  # potentials only rise, so these stay lower bounds and few ends need a look
-    ends, least = ends[order], least[order]
-    sink = least[0] if len(ends) > 0 else 0.0
-    while sink < 0.0:
-        if budget < 0:
-            return False
-        first, radius, work = _search(
-            node_cost, entry, exit_, start, tail, arc_cost, potential, arrival, following, ends, least, sink,
-            dist, heap, place, touched, size, hop_arc, hop_head,
-        )  # fmt: skip
-        budget -= work
-        sink += radius
-        if first < 0:
-            return True
-        _reroute(first, tail, hop_arc, hop_head, arrival, following)
-    return True
-
-
-@njit(cache=True, nogil=True)
-def insert(
+def disjoint(
     node_cost: Floats,
     entry: Floats,
     exit_: Floats,
@@ -244,26 +177,26 @@ def insert(
     arrival: Ints,
     following: Ints,
 ) -> None:
-    """The same paths and prices, node by node: a flow that is optimal so far, then one more node where paths may end.
+    """Fill a flow of least cost and its dual prices, zero at source and sink.
 
-    One search for each such node, near it: a path that ended before it goes on to it, or a new one begins.
+    Node by node: the flow is optimal for the nodes so far; then comes one more, where paths may end.  If that pays, a
+    path that ended before goes on to it, or a new one begins, by the shortest way in the residual graph.
     """
     n = node_cost.shape[0]
     dist = np.full(2 * n, np.inf)
     heap, place, touched = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
     hop_arc, hop_head = np.empty(n, np.int64), np.empty(n, np.int64)
     size = np.zeros(2, np.int64)
-    ends, least = np.empty(1, np.int64), np.empty(1)
     for v in range(n):
+        arrival[v] = FREE
+        following[v] = FREE
         potential[2 * v] = entry[v]
         for a in range(start[v], start[v + 1]):
             potential[2 * v] = min(potential[2 * v], potential[2 * tail[a] + 1] + arc_cost[a])
         potential[2 * v + 1] = potential[2 * v] + node_cost[v]
-        ends[0] = v
-        least[0] = potential[2 * v + 1] + exit_[v]
-        if least[0] < 0.0:
-            first, _, _ = _search(
-                node_cost, entry, exit_, start, tail, arc_cost, potential, arrival, following, ends, least, least[0],
+        if potential[2 * v + 1] + exit_[v] < 0.0:
+            first = _search(
+                v, node_cost, entry, exit_, start, tail, arc_cost, potential, arrival, following,
                 dist, heap, place, touched, size, hop_arc, hop_head,
             )  # fmt: skip
             if first >= 0:
