@@ -11,7 +11,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.temporal.choice import choose_modes
-from mixfield.temporal.costs import ModeCosts, mode_costs, posterior_price, printed_price
+from mixfield.temporal.costs import ModeCosts, frame_costs, posterior_price, printed_price, stack
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.program import Program
 from mixfield.temporal.relaxation import lower_bound
@@ -107,9 +107,8 @@ def test_one_mode_is_plain_ksp():
 
 
 def scene_costs(scene, **options):
-    weights = [p.weights for p in scene.posteriors]
     presence = [np.stack([mode.marginals[..., 1].ravel() for mode in p.modes]) for p in scene.posteriors]
-    return mode_costs(weights, presence, **options)
+    return stack([frame_costs(p.weights, q, **options) for p, q in zip(scene.posteriors, presence, strict=True)])
 
 
 def test_scale():
@@ -145,22 +144,22 @@ def test_posterior_price_makes_a_frame_cost_its_log_probability():
     """-log(m_k Q_k(x)) up to a constant of the frame, for every mode and every set of people."""
     rng = np.random.default_rng(0)
     q, weights = rng.uniform(0.01, 0.99, (3, 4)), np.array([0.5, 0.3, 0.2])
-    costs = mode_costs([weights], [q])
+    costs = frame_costs(weights, q)
     differences = []
     for k in range(3):
         for x in itertools.product((0, 1), repeat=4):
             truth = -np.log(weights[k]) - np.log(np.where(x, q[k], 1 - q[k])).sum()
-            differences.append(costs.mode[0, k] + costs.cell[0, k] @ x - truth)
+            differences.append(costs.mode[k] + costs.cell[k] @ x - truth)
     np.testing.assert_allclose(differences, differences[0])
 
 
 def test_printed_price():
-    costs = mode_costs([np.array([0.8, 0.2])], [np.full((2, 1), 0.5)], price=printed_price)
-    np.testing.assert_allclose(costs.mode, [[0.0, np.log(0.8 / 0.2) - np.log(0.2 / 0.8)]])
+    costs = frame_costs(np.array([0.8, 0.2]), np.full((2, 1), 0.5), price=printed_price)
+    np.testing.assert_allclose(costs.mode, [0.0, np.log(0.8 / 0.2) - np.log(0.2 / 0.8)])
     np.testing.assert_allclose(costs.cell, 0.0)
 
 
 def test_certain_probabilities_are_clipped():
-    costs = mode_costs([np.array([1.0, 0.0])], [np.array([[0.0, 1.0], [1.0, 0.0]])], clip=1e-3)
+    costs = frame_costs(np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]]), clip=1e-3)
     assert np.isfinite(costs.mode).all()
     np.testing.assert_allclose(np.abs(costs.cell), np.log(999))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mixfield.temporal.costs import ModeCosts
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import Flow
-from mixfield.temporal.program import Program, Relaxed
+from mixfield.temporal.program import Program
 from mixfield.temporal.relaxation import LowerBound, lower_bound
 from mixfield.temporal.timegrid import Ends, Motion, TimeGrid, unroll
 
@@ -27,7 +27,7 @@ Bools = NDArray[np.bool_]
 
 PROMISING = 0.85  # cost below which a cell takes part from the start: q of at least 0.3
 CLOSE = 1e-4  # relative difference of the bounds on few and on all cells at which no more cells are added
-EXACT = 1e-9  # relative difference of two costs that are the same but for rounding
+EXACT = 1e-7  # relative difference of two costs that are the same but for the solver's tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,7 @@ class ModeChoice:
     paths : the tracks.
     cost : of modes and tracks.
     bound : no answer on any cells costs less.
-    multipliers : (T, K, n) behind the bound.
-    price : (T, n) dual price of arriving at each cell under those multipliers.
+    multipliers : (T, K, n) that prove nearly as much by one flow (see `lower_bound`), with all modes.
     """
 
     modes: Ints
@@ -62,7 +61,6 @@ class ModeChoice:
     cost: float
     bound: float
     multipliers: Floats = field(repr=False)
-    price: Floats = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +87,10 @@ class _State:
     @property
     def proven(self) -> bool:
         return self.cost - self.bound <= EXACT * (1.0 + abs(self.cost))
+
+    @property
+    def decided(self) -> bool:
+        return bool((self.allowed.sum(1) == 1).all())
 
     @property
     def seconds(self) -> float:
@@ -148,30 +150,35 @@ def _try(state: _State, modes: Ints) -> _State:
 
 
 def _relax(state: _State) -> _State:
-    """Bound and rounding, on more and more cells and fewer and fewer modes, until nothing changes."""
-    while True:
-        undecided = bool((state.allowed.sum(1) > 1).any())
-        relaxed: Relaxed | None = None
-        if undecided and state.seconds > 0:
-            part = unroll(state.active, state.motion, state.ends)
-            relaxed = Program.build(state.costs, part, state.allowed).relax(state.seconds)
-        multipliers = state.multipliers if relaxed is None else relaxed.multipliers
-        proof = lower_bound(state.costs, state.grid, multipliers, state.allowed)
-        if state.proof is None or proof.value > state.proof.value:
-            state = replace(state, proof=proof, multipliers=multipliers)
-        if relaxed is not None:
-            state = _try(state, relaxed.modes.argmax(1))
-        elif not undecided:
-            state = _try(state, state.allowed.argmax(1))
-        before = state.allowed
-        state = _strike(state)
+    """Bound and rounding: on more and more cells until the bound holds on all of them, then with fewer modes."""
+    while not state.decided and state.seconds > 0:
+        part = unroll(state.active, state.motion, state.ends)
+        relaxed = Program.build(state.costs, part, state.allowed).relax(state.seconds)
+        if relaxed is None:
+            break
+        proof = lower_bound(state.costs, state.grid, relaxed.multipliers, state.allowed)
+        state = _try(_note(state, proof, relaxed.multipliers), relaxed.modes.argmax(1))
+        if state.proven:
+            return state
         fresh = proof.used & ~state.active
-        decided = bool((before & ~state.allowed).any())
-        if relaxed is None or state.proven:
+        if fresh.any() and relaxed.cost - proof.value > CLOSE * (1.0 + abs(relaxed.cost)):
+            state = replace(state, active=state.active | fresh)
+            continue
+        before, state = state, _strike(state)
+        if (state.allowed == before.allowed).all():
             return state
-        if not decided and (not fresh.any() or relaxed.cost - proof.value <= CLOSE * (1.0 + abs(relaxed.cost))):
-            return state
-        state = replace(state, active=state.active | fresh)
+    free = np.zeros(state.costs.cell.shape)  # exact if one mode per frame is left; out of time, better than nothing
+    state = _note(state, lower_bound(state.costs, state.grid, free, state.allowed), free)
+    return _try(state, state.allowed.argmax(1)) if state.decided else state
+
+
+def _note(state: _State, proof: LowerBound, multipliers: Floats) -> _State:
+    """Keep a bound if it is better than the one so far, and its multipliers if they are for all modes."""
+    if state.proof is not None and proof.value <= state.proof.value:
+        return state
+    if (state.allowed == state.costs.allowed).all():
+        state = replace(state, multipliers=multipliers)
+    return replace(state, proof=proof)
 
 
 def _strike(state: _State) -> _State:
@@ -213,7 +220,6 @@ def _integer(state: _State) -> _State:
 
 
 def _finish(state: _State) -> ModeChoice:
-    assert state.proof is not None
     grid = state.grid
     paths = tuple(Path(int(grid.frame[nodes[0]]), grid.cell[nodes]) for nodes in state.flow.paths())
-    return ModeChoice(state.modes, paths, state.cost, state.bound, state.multipliers, state.proof.price)
+    return ModeChoice(state.modes, paths, state.cost, state.bound, state.multipliers)

@@ -62,21 +62,31 @@ class ModeCosts:
         return float(self.mode[np.arange(len(modes)), modes].sum())
 
 
-def mode_costs(
-    weights: Sequence[Floats], presence: Sequence[Floats], *, clip: float = 1e-6, price: Price = posterior_price
-) -> ModeCosts:
-    """Costs from the weights (K_t,) and the probabilities of presence (K_t, n) of the modes of each frame.
+@dataclass(frozen=True, eq=False)
+class FrameCosts:
+    """The costs of one frame: ``mode`` (K,) and ``cell`` (K, n), as in `ModeCosts`."""
+
+    mode: Floats
+    cell: Floats
+
+
+def frame_costs(weights: Floats, q: Floats, *, clip: float = 1e-6, price: Price = posterior_price) -> FrameCosts:
+    """Costs from the weights (K,) of the modes and their probabilities of presence (K, n).
 
     Parameters
     ----------
     clip : probabilities are kept at least this far from 0 and 1.
     price : of choosing a mode, from clipped weights and probabilities.
     """
-    T, K, n = len(weights), max(len(w) for w in weights), presence[0].shape[1]
+    q = np.clip(q, clip, 1.0 - clip)
+    prices = price(np.clip(weights, clip, 1.0 - clip), q)
+    return FrameCosts(prices - prices.min(), np.log1p(-q) - np.log(q))
+
+
+def stack(frames: Sequence[FrameCosts]) -> ModeCosts:
+    """The costs of a sequence."""
+    T, K, n = len(frames), max(len(frame.mode) for frame in frames), frames[0].cell.shape[1]
     mode, cell = np.full((T, K), np.inf), np.full((T, K, n), np.inf)
-    for t, (m, q) in enumerate(zip(weights, presence, strict=True)):
-        clipped = np.clip(q, clip, 1.0 - clip)
-        prices = price(np.clip(m, clip, 1.0 - clip), clipped)
-        mode[t, : len(m)] = prices - prices.min()
-        cell[t, : len(m)] = np.log1p(-clipped) - np.log(clipped)
+    for t, frame in enumerate(frames):
+        mode[t, : len(frame.mode)], cell[t, : len(frame.mode)] = frame.mode, frame.cell
     return ModeCosts(mode, cell)
