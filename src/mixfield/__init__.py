@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mixfield.apps.detection import detect as detect
     from mixfield.clamping.constraint import Cardinality as Cardinality
+    from mixfield.clamping.field_ranked import FieldRanked as FieldRanked
     from mixfield.clamping.leaf import Leaf as Leaf
     from mixfield.clamping.leaf import Proposal as Proposal
     from mixfield.clamping.lookahead import Lookahead as Lookahead
     from mixfield.clamping.multiplier import Clamp as Clamp
+    from mixfield.clamping.neighbourhood import NeighbourhoodEntropy as NeighbourhoodEntropy
     from mixfield.clamping.selection import DensestWindow as DensestWindow
     from mixfield.clamping.selection import EntropyGap as EntropyGap
     from mixfield.clamping.selection import MaxW as MaxW
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
     from mixfield.energy.energy import Energy as Energy
     from mixfield.energy.factor_graph import FactorGraph as FactorGraph
     from mixfield.energy.factor_graph import grid_edges as grid_edges
+    from mixfield.energy.occupancy import Occupancy as Occupancy
+    from mixfield.io.pom import read_pom as read_pom
+    from mixfield.io.pom import write_pom as write_pom
+    from mixfield.io.scene_file import read_scene as read_scene
     from mixfield.io.uai import read_uai as read_uai
     from mixfield.io.uai import write_uai as write_uai
     from mixfield.junction_tree import exact as exact
@@ -43,27 +50,39 @@ if TYPE_CHECKING:
     from mixfield.mixture.tree import best_first as best_first
     from mixfield.mixture.tree import breadth_first as breadth_first
     from mixfield.mixture.tree import infer as infer
+    from mixfield.scene.camera import Person as Person
+    from mixfield.scene.ground import Ground as Ground
+    from mixfield.scene.scene import Scene as Scene
 
 # Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
 _CONTENTS = {
+    "apps.detection": ["detect"],
     "clamping.constraint": ["Cardinality"],
+    "clamping.field_ranked": ["FieldRanked"],
     "clamping.leaf": ["Leaf", "Proposal"],
     "clamping.lookahead": ["Lookahead"],
     "clamping.multiplier": ["Clamp"],
+    "clamping.neighbourhood": ["NeighbourhoodEntropy"],
     "clamping.selection": ["DensestWindow", "EntropyGap", "MaxW", "PhaseTransition", "RandomGroup"],
     "clamping.tail": ["ExactTail", "GaussianTail"],
     "clamping.temperature": ["critical_temperature"],
     "energy.energy": ["Energy"],
     "energy.factor_graph": ["FactorGraph", "grid_edges"],
+    "energy.occupancy": ["Occupancy"],
+    "io.pom": ["read_pom", "write_pom"],
+    "io.scene_file": ["read_scene"],
     "io.uai": ["read_uai", "write_uai"],
     "junction_tree": ["exact"],
     "meanfield.mode": ["Mode"],
     "meanfield.solver": ["Solver", "mean_field"],
     "mixture.posterior": ["MixturePosterior", "load"],
     "mixture.tree": ["Search", "best_first", "breadth_first", "infer"],
+    "scene.camera": ["Person"],
+    "scene.ground": ["Ground"],
+    "scene.scene": ["Scene"],
 }
 _HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
-_SUBMODULES = ["baselines", "datasets", "errors"]
+_SUBMODULES = ["baselines", "datasets", "errors", "metrics"]
 
 __all__ = ["__version__", *sorted(_HOMES), *_SUBMODULES]
 

@@ -113,7 +113,7 @@ def scene_costs(scene, **options):
 
 def test_scale():
     """80 frames, 4 modes, 1600 cells, 8 people: within half a per cent of the bound in under a minute."""
-    scene = mf.datasets.walking_people(80, rng=1)
+    scene = mf.datasets.doubtful_walk(80, rng=1)
     motion = Motion((40, 40), 1, scene.ground.border())
     for price in (posterior_price, printed_price):
         costs = scene_costs(scene, price=price)

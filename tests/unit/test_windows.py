@@ -35,7 +35,7 @@ def cost_by_hand(costs, motion, modes, tracks):
 
 @pytest.mark.parametrize(("seed", "entry_cost"), [(0, 0.0), (1, 5.0), (2, 0.0)])
 def test_windows_give_the_answer_of_one_window(seed, entry_cost):
-    scene = mf.datasets.walking_people(60, shape=(16, 16), people=4, rng=seed)
+    scene = mf.datasets.doubtful_walk(60, shape=(16, 16), people=4, rng=seed)
     motion = Motion((16, 16), 1, scene.ground.border(), entry_cost)
     whole = choose_modes(stack(list(scene_frames(scene))), motion)
     assert whole.cost == pytest.approx(whole.bound, rel=1e-6)

@@ -7,7 +7,7 @@ from below, with warm starts from the firm point.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,13 +17,16 @@ from mixfield import _arrays
 from mixfield.clamping.cell import Cell
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.tail import AutoTail, Tail
-from mixfield.energy.energy import Energy
+from mixfield.energy.energy import Energy, fields
 from mixfield.errors import InfeasibleError, MixfieldError
 from mixfield.meanfield.free_energy import bounds
 from mixfield.meanfield.solver import Solver
 from mixfield.meanfield.tilt import Tilt
 
 Floats = NDArray[np.float64]
+
+
+HOLD = 3.0  # nats by which a seed is held more firmly than epsilon asks
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,17 @@ class Clamp:
     epsilon : largest probability outside each constraint (epsilon of the paper).
     tail : how a count is judged and pushed, see `mixfield.clamping.tail`.
     doublings : how often a multiplier may double before the cell is given up.
-    bisections : steps that then bring it back towards zero.
+    bisections : steps that then bring it back towards zero; 0 keeps it, which is faster.
+    seeded : begin "at least C" with its C most promising members and a multiplier that holds them, instead of the whole
+        group: for groups of neighbours of which one is enough (people), where a little probability everywhere
+        is a trap.
     """
 
     epsilon: float = 1e-4
     tail: Tail = field(default_factory=AutoTail)
     doublings: int = 24
     bisections: int = 4
+    seeded: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < _arrays.positive("epsilon", self.epsilon) < 0.5:
@@ -86,20 +93,32 @@ def _settle_one(energy: Energy, cell: Cell, start: Floats, solver: Solver, clamp
     def outside(point: _Point) -> Floats:
         return np.array([clamp.tail.outside(c, point[0][0]) for c in cell.soft])
 
-    firm = _firm(energy, cell, start, solver)
     found: list[_Point] = []
-    for origin in [start[None]] if firm is None else [firm, start[None]]:
-        point, multipliers = _bracket(run, outside, origin, len(cell.soft), clamp)
-        if multipliers.any():
+    for origin, initial in _origins(energy, cell, start, solver, clamp):
+        point, multipliers = _bracket(run, outside, origin, initial, clamp)
+        if multipliers.any() and clamp.bisections:
             point = _relax(run, outside, point, multipliers, clamp)
         if (outside(point) <= clamp.epsilon).all():
             found.append(point)
     return max(found, key=lambda point: float(point[1][0]), default=None)
 
 
-def _bracket(run: _Run, outside: _Outside, origin: Floats, size: int, clamp: Clamp) -> tuple[_Point, Floats]:
+def _origins(
+    energy: Energy, cell: Cell, start: Floats, solver: Solver, clamp: Clamp
+) -> Iterator[tuple[Floats, Floats]]:
+    """Where to begin, (1, n, L), and with which multipliers."""
+    if clamp.seeded:
+        yield _seeded(energy, cell, start, clamp.epsilon)
+        return
+    firm = _firm(energy, cell, start, solver)
+    if firm is not None:
+        yield firm, np.zeros(len(cell.soft))
+    yield start[None], np.zeros(len(cell.soft))
+
+
+def _bracket(run: _Run, outside: _Outside, origin: Floats, initial: Floats, clamp: Clamp) -> tuple[_Point, Floats]:
     """Double the multipliers of the constraints that fail until none does."""
-    multipliers = np.zeros(size)
+    multipliers = initial
     point = run(origin, multipliers)
     for _ in range(clamp.doublings):
         failing = outside(point) > clamp.epsilon
@@ -139,6 +158,25 @@ def _firm(energy: Energy, cell: Cell, start: Floats, solver: Solver) -> Floats |
     if not firm.is_strict:
         return None
     return solver.ascend(energy, firm.project(start[None]), Tilt.shared(firm.bias, 1)).q
+
+
+def _seeded(energy: Energy, cell: Cell, start: Floats, epsilon: float) -> tuple[Floats, Floats]:
+    """The start with the most promising members of each "at least C" on their side, and multipliers that hold them."""
+    q, multipliers = start.copy(), np.zeros(len(cell.soft))
+    field = fields(energy, start[None])[0]
+    for k, c in enumerate(cell.soft):
+        if c.sign < 0:
+            continue
+        own = field[c.group, c.labels]
+        others = field[c.group].copy()
+        others[np.arange(len(own)), c.labels] = np.inf
+        advantage = others.min(1) - own
+        worth = start[c.group, c.labels] if c.probability(start) > 0.5 else advantage
+        seeds = np.argsort(-worth, kind="stable")[: c.count]
+        q[c.group[seeds]] = epsilon**2
+        q[c.group[seeds], c.labels[seeds]] = 1.0
+        multipliers[k] = max(0.0, HOLD - np.log(epsilon) - advantage[seeds].min())
+    return cell.project(q[None]), multipliers
 
 
 def _tilt(cell: Cell, multipliers: Floats, tail: Tail) -> Tilt:

@@ -118,7 +118,7 @@ class EntropyGap:
     def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:
         free = leaf.cell.allowed.sum(1) > 1
         for centre in candidates[np.argsort(-gap[candidates], kind="stable")][: self.tries]:
-            around = _box(int(centre), self.radius, leaf.energy.shape)
+            around = box(int(centre), self.radius, leaf.energy.shape)
             yield around[free[around]], 1
 
 
@@ -156,7 +156,7 @@ def coupling_strength(energy: Energy) -> Floats:
     return np.asarray(strength)
 
 
-def _box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:
+def box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:
     """Variables within ``radius`` of ``centre`` along every axis of the grid."""
     place = [int(x) for x in np.unravel_index(centre, shape)]
     ranges = [np.arange(max(0, x - radius), min(size, x + radius + 1)) for x, size in zip(place, shape, strict=True)]

@@ -1,6 +1,6 @@
 """Compiled loops: arrays in, arrays out.
 
-Each submodule holds plain Numba functions and imports nothing of mixfield.  They are loaded at the first use
+Each submodule holds plain Numba functions and imports nothing of mixfield but other kernels.  They are loaded at the first use
 (``kernels.tables.add`` imports Numba, ``from mixfield import kernels`` does not).
 """
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from mixfield.kernels import coloring as coloring
     from mixfield.kernels import counts as counts
     from mixfield.kernels import paths as paths
+    from mixfield.kernels import silhouettes as silhouettes
     from mixfield.kernels import sweeps as sweeps
     from mixfield.kernels import tables as tables
 
 
-_SUBMODULES = ("binary", "coloring", "counts", "paths", "sweeps", "tables")
+_SUBMODULES = ("binary", "coloring", "counts", "paths", "silhouettes", "sweeps", "tables")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays, _threads
 from mixfield.energy.energy import Energy, allowed_labels, check
 from mixfield.energy.factor_graph import FactorGraph
+from mixfield.energy.occupancy import Occupancy
 from mixfield.errors import InfeasibleWarning, MixfieldError, NotConvergedWarning
-from mixfield.meanfield import coordinate, parallel, starts
+from mixfield.meanfield import coordinate, parallel, silhouettes, starts
 from mixfield.meanfield.ascent import Ascent
 from mixfield.meanfield.free_energy import bounds
 from mixfield.meanfield.mode import Mode
@@ -56,6 +57,16 @@ class Solver:
         heat = np.broadcast_to(np.asarray(temperature, np.float64), len(q))
         tolerance = self.tolerance if tolerance is None else tolerance
         max_iterations = self.max_iterations if max_iterations is None else max_iterations
+        if isinstance(energy, Occupancy):
+            return silhouettes.ascend(
+                energy,
+                q,
+                tilt,
+                temperature=heat,
+                tolerance=tolerance,
+                max_iterations=max_iterations,
+                threads=self.threads,
+            )
         if not isinstance(energy, FactorGraph):
             return parallel.ascend(
                 energy, q, tilt, temperature=heat, tolerance=tolerance, max_iterations=max_iterations
@@ -192,7 +203,7 @@ def _start(
     if k > 0:
         return starts.random(allowed, rng)
     if start is None:
-        return starts.central(allowed, rng)
+        return starts.first(energy, allowed, rng)
     q = _arrays.floats("start", start)
     _arrays.check_shape("start", q, (*energy.shape, energy.n_labels), "= (*shape, L) of the energy")
     q = np.where(allowed, q.reshape(allowed.shape), 0.0)

@@ -41,6 +41,7 @@ class Search:
     remembered : starts taken from the optima seen before, per cell.
     temperatures : steps between 1 and T_max at which phase transitions are looked for.
     polish : starts that each finished leaf takes from the optima found after it.
+    standing : whether each new mode is also let go, to learn which optima stand on their own (`Lookahead` asks).
     melts, groups : optima in which groups that melt together are turned over, and groups in each.
     """
 
@@ -54,6 +55,7 @@ class Search:
     melts: int = 4
     groups: int = 32
     polish: int = 8
+    standing: bool = True
 
     def affordable(self, count: int, size: int) -> int:
         """How many starting points of ``size`` numbers each, at most ``count``."""
@@ -221,7 +223,7 @@ class _Growth:
         count = self.search.affordable(self.search.root, self.allowed.size)
         heat = self.search.cooling(sweeps, self.allowed.size, self.t_max)
         cooled = self.solver.explore(self.energy, count, cell.bias, heat, self.rng)
-        origin = np.concatenate([starts.central(self.allowed, self.rng)[None], cooled])
+        origin = np.concatenate([starts.first(self.energy, self.allowed, self.rng)[None], cooled])
         return origin, self._best(cell, origin)
 
     def melt(self) -> None:
@@ -297,7 +299,7 @@ class _Growth:
         best = self._best(
             cell, np.concatenate([parent[None], self.optima.best_for(cell, self.search.remembered), cooled])
         )
-        if best is not None and not self.optima.is_standing(best.q[0]):
+        if best is not None and self.search.standing and not self.optima.is_standing(best.q[0]):
             free = settle(self.energy, Cell(self.allowed), best.q, solver=self.rough, clamp=self.clamp)
             self.optima.add(free.q, free.log_z, standing=True)
         return best

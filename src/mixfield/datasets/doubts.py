@@ -1,4 +1,4 @@
-"""Seeded synthetic fields: the paper's motivation figure, its random benchmarks, people who walk."""
+"""Posteriors of people who walk, with doubts that one image cannot settle: what a tracker gets from a detector."""
 
 from __future__ import annotations
 
@@ -9,88 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
-from mixfield.energy.factor_graph import FactorGraph, grid_edges
-from mixfield.errors import MixfieldError
 from mixfield.meanfield.mode import Mode
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.scene.ground import Ground
 
-# Spin couplings J and fields h are uniform in [-J, J] (mixed) or [0, J] (attractive) and [-h, h].
-# "mmmf": the authors' published notebook.  "weller": theta x + W/2 [x = x'] with |W| <= 6, |theta| <= 2, in spins.
-PRESETS = {"mmmf": (3.0, 2.0), "weller": (1.5, 1.0)}
-
-
-def random_ising(
-    size: int = 13,
-    *,
-    preset: str = "mmmf",
-    attractive: bool = False,
-    topology: str = "grid",
-    rng: int | np.random.Generator = 0,
-) -> FactorGraph:
-    """A benchmark of the paper's section 7.1: random couplings and fields on ``size * size`` binary variables.
-
-    Parameters
-    ----------
-    size : side of the grid.
-    preset : ``"mmmf"`` or ``"weller"``, the strength of couplings and fields (see `PRESETS`).
-    attractive : couplings of one sign (neighbours want to agree) instead of both.
-    topology : ``"grid"``, or ``"random"`` for as many edges between random pairs.
-    rng : seed or generator.
-    """
-    if preset not in PRESETS:
-        raise MixfieldError(f"preset must be one of {sorted(PRESETS)}, got {preset!r}")
-    if topology not in ("grid", "random"):
-        raise MixfieldError(f"topology must be 'grid' or 'random', got {topology!r}")
-    generator = _arrays.generator(rng)
-    side = _arrays.at_least("size", size, 1)
-    edges = grid_edges((side, side))
-    if topology == "random":
-        every = np.stack(np.triu_indices(side * side, 1), axis=1)
-        edges = every[np.sort(generator.choice(len(every), len(edges), replace=False))]
-    strength, bias = PRESETS[preset]
-    coupling = generator.uniform(0.0 if attractive else -strength, strength, len(edges))
-    return FactorGraph.ising(generator.uniform(-bias, bias, (side, side)), edges, coupling)
-
-
-def four_zones(
-    size: int = 16,
-    *,
-    weak: float = 0.1,
-    strong: float = 1.0,
-    evidence: float = 1.0,
-    noise: float = 0.5,
-    rng: int | np.random.Generator = 0,
-) -> FactorGraph:
-    """The paper's motivation (section 3): attraction weak on the left and strong on the right, unaries that favour
-    label 1 in the top half and say nothing but noise in the bottom half.
-
-    The bottom right quarter must be all 0 or all 1, and nothing tells which.
-
-    Parameters
-    ----------
-    size : side of the grid.
-    weak, strong : spin couplings of the left and of the right half; edges between zones are weak.
-    evidence : field of the top half.
-    noise : the field of the bottom half is uniform in [-noise, noise], and sums to zero in each quarter.
-    rng : seed or generator.
-    """
-    side = _arrays.at_least("size", size, 2)
-    generator = _arrays.generator(rng)
-    row, column = np.divmod(np.arange(side * side), side)
-    bottom, right = row >= side // 2, column >= side // 2
-    zone = 2 * bottom + right
-    edges = grid_edges((side, side))
-    first, second = edges.T
-    coupling = np.where((zone[first] == zone[second]) & right[first], strong, weak)
-    field = np.where(bottom, generator.uniform(-noise, noise, side * side), evidence)
-    for quarter in (2, 3):
-        field[zone == quarter] -= field[zone == quarter].mean()
-    return FactorGraph.ising(field.reshape(side, side), edges, coupling)
-
 
 @dataclass(frozen=True, eq=False)
-class WalkingPeople:
+class DoubtfulWalk:
     """Posteriors of people who walk over a ground plane, and the truth.
 
     Attributes
@@ -105,7 +30,7 @@ class WalkingPeople:
     truth: NDArray[np.void]
 
 
-def walking_people(
+def doubtful_walk(
     frames: int = 80,
     *,
     shape: tuple[int, int] = (40, 40),
@@ -115,7 +40,7 @@ def walking_people(
     clarity: float = 1.5,
     clamped: float = 1e-7,
     rng: int | np.random.Generator = 0,
-) -> WalkingPeople:
+) -> DoubtfulWalk:
     """People who walk from goal to goal, as a detector with doubts would see them.
 
     In each frame there are up to ``doubts`` questions that one image cannot settle: is a certain person there (he is,
@@ -143,7 +68,7 @@ def walking_people(
     truth["frame"] = np.repeat(np.arange(frames), people)
     truth["identity"] = np.tile(np.arange(people), frames)
     truth["y"], truth["x"] = (cell * places.transpose(2, 1, 0)).reshape(2, -1)
-    return WalkingPeople(ground, tuple(sights), truth)
+    return DoubtfulWalk(ground, tuple(sights), truth)
 
 
 def _walk(frames: int, people: int, size: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:

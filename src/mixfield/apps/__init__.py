@@ -1,0 +1,1 @@
+"""User jobs: compositions of what is below, with no mathematics of their own."""

@@ -1,0 +1,130 @@
+"""People on the ground plane: several explanations of the same silhouettes, each with its probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield import _arrays
+from mixfield.clamping.field_ranked import FieldRanked
+from mixfield.clamping.multiplier import Clamp
+from mixfield.clamping.neighbourhood import NeighbourhoodEntropy
+from mixfield.clamping.selection import Criterion, EntropyGap, PhaseTransition
+from mixfield.energy.occupancy import Occupancy
+from mixfield.errors import MixfieldError
+from mixfield.meanfield.mode import Mode
+from mixfield.meanfield.solver import Solver
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.tree import Search, infer
+from mixfield.scene.scene import Scene
+
+Floats = NDArray[np.float64]
+
+CRITERIA = ("field", "neighbourhood", "paper")
+PLACE = 0.35  # metres around a point that belong to the same place
+CLEAR = 0.5  # metres that a possible other person keeps from those already found
+SPACING = 0.75  # metres between two people
+
+
+def detect(
+    scene: Scene,
+    masks: Sequence[ArrayLike],
+    n_modes: int = 4,
+    *,
+    criterion: str | Criterion = "field",
+    solver: Solver | None = None,
+    rng: int | np.random.Generator = 0,
+    **options: float | str,
+) -> MixturePosterior:
+    """The people who explain masks of the same moment, in several ways.
+
+    Parameters
+    ----------
+    scene : see `Scene.from_cameras`, `mixfield.read_scene` and `mixfield.read_pom`.
+    masks : one foreground mask per view, see `Occupancy`.
+    n_modes : how many explanations to look for.
+    criterion : ``"field"`` (default, ours): who was nearly and who was hardly seen; ``"neighbourhood"``: the paper's
+        rule with the entropy of neighbourhoods; ``"paper"``: the paper's rule, the cell with the largest entropy gap
+        and its neighbours; or a criterion of your own.
+    solver : tolerance, iteration limit and threads.
+    rng : seed or generator.
+    options : ``form``, ``variance``, ``noise``, ``ignored`` and ``damping`` of `Occupancy`.
+
+    Returns
+    -------
+    MixturePosterior
+        Over the ground (rows, columns), label 1 for "occupied".
+    """
+    energy = Occupancy(scene, masks, **options)  # type: ignore[arg-type]
+    return infer(
+        energy,
+        n_modes,
+        rng=rng,
+        criterion=_criterion(criterion, scene),
+        clamp=Clamp(seeded=True, bisections=0),
+        search=Search(root=0, leaf=0, remembered=0, melts=0, polish=0, temperatures=24, standing=False),
+        solver=solver or Solver(tolerance=1e-4, max_iterations=300),
+    )
+
+
+def positions(
+    mode: Mode | MixturePosterior, scene: Scene, *, threshold: float = 0.5, one_per_person: bool = False
+) -> Floats:
+    """(k, 2) x and y in metres of the people of a mode inside the area of interest.
+
+    Parameters
+    ----------
+    mode : a mode, or a posterior (then its mixed marginals).
+    scene : the scene it belongs to.
+    threshold : a cell is occupied when its probability is above this.
+    one_per_person : count the probability of whole neighbourhoods, and report one position, their mean, for each that
+        holds more than ``threshold`` of a person.  Without it, every cell above the threshold is a detection, which is
+        the paper's protocol.
+    """
+    marginals = mode.marginals() if isinstance(mode, MixturePosterior) else mode.marginals
+    _arrays.check_shape("mode", marginals[..., 0], scene.ground.shape, "= shape of the ground of the scene")
+    probability = np.where(scene.interest, marginals[..., 1], 0.0)
+    centres = scene.ground.centres()
+    if not one_per_person:
+        return centres[probability > threshold]
+    return _merged(probability.ravel(), centres.reshape(-1, 2), scene, threshold)
+
+
+def _merged(probability: Floats, centres: Floats, scene: Scene, threshold: float) -> Floats:
+    """Greedy non-maximum suppression on the expected number of people around each cell."""
+    likely = np.flatnonzero(probability > 0.05)
+    ranked = likely[np.argsort(-probability[likely], kind="stable")]
+    left = probability.copy()
+    found = []
+    for cell in ranked:
+        near = np.linalg.norm(centres[likely] - centres[cell], axis=-1) <= PLACE
+        members = likely[near]
+        mass = left[members]
+        if left[cell] > 0 and mass.sum() > threshold:
+            found.append(mass @ centres[members] / mass.sum())
+            left[members] = 0.0
+    return np.array(found).reshape(-1, 2)
+
+
+def _criterion(choice: str | Criterion, scene: Scene) -> Criterion:
+    """A criterion by name, its lengths in cells of the scene."""
+    if not isinstance(choice, str):
+        return choice
+    if choice not in CRITERIA:
+        raise MixfieldError(f"criterion must be one of {', '.join(CRITERIA)} or an object with propose, got {choice!r}")
+    cell = scene.ground.cell
+    radius = max(1, round(PLACE / cell)) if min(scene.ground.shape) > 1 else 0
+    if choice == "field":
+        seen = np.any([view.visible for view in scene.views], axis=0)
+        return FieldRanked(
+            radius=radius,
+            reach=round(SPACING / cell) if radius else 0,
+            clear=CLEAR / cell,
+            spacing=SPACING / cell,
+            within=seen & scene.interest.ravel(),
+        )
+    if choice == "neighbourhood":
+        return NeighbourhoodEntropy(radius=radius)
+    return PhaseTransition(pick=EntropyGap(radius=radius))

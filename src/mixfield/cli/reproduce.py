@@ -1,0 +1,56 @@
+"""``mixfield reproduce``: one command per experiment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(name="reproduce", help="Repeat an experiment: numbers, figure and page.", no_args_is_help=True)
+
+Data = Annotated[Path | None, typer.Option(help="Folder of the public data.  [default: MIXFIELD_DATA, ../shared/data]")]
+
+
+@app.callback()
+def _group() -> None:
+    """Keep the name of the experiment a word of its own, however many there are."""
+
+
+def data_folder(told: Path | None) -> Path:
+    """The folder of the public data sets."""
+    return told or Path(os.environ.get("MIXFIELD_DATA", "../shared/data"))
+
+
+@app.command()
+def occupancy(
+    data: Data = None,
+    out: Annotated[Path, typer.Option(help="Folder for the page, its figure and its numbers.")] = Path(
+        "docs/reproduction"
+    ),
+    work: Annotated[Path, typer.Option(help="Folder for posteriors; a stopped run goes on there.")] = Path(
+        "reproduce-occupancy"
+    ),
+    frames: Annotated[
+        int, typer.Option(min=1, max=400, help="Frames of PETS, evenly spread over the first 400.")
+    ] = 400,
+    scenes: Annotated[int, typer.Option(min=1, help="Synthetic scenes of ten frames per setting.")] = 10,
+) -> None:
+    """People detection: MODA over the distance threshold on PETS 2009, and synthetic scenes."""
+    from mixfield.reproduce import occupancy as experiment
+    from mixfield.reproduce.pets import Pets
+
+    folder = data_folder(data) / "people" / "pets09-s2l1"
+    chosen = sorted({round(k * 400 / frames) for k in range(frames)})
+    results: dict[str, Any] = {"pets": [], "synthetic": []}
+    for views in ((1,), (1, 8)):
+        kept = work / f"views-{'-'.join(map(str, views))}"
+        results["pets"].append(experiment.pets_curves(Pets(folder, views), chosen, kept, _say))
+    for people, cameras in ((3, 1), (4, 2), (5, 2)):
+        results["synthetic"].append(experiment.synthetic_hits(people, cameras, _say, scenes=scenes))
+    typer.echo(f"wrote {experiment.write_page(results, out)}", err=False)
+
+
+def _say(what: str) -> None:
+    typer.echo(f"\r{what}\033[K", nl=False, err=True)

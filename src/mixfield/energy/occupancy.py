@@ -1,0 +1,225 @@
+"""People on a ground plane who explain silhouettes: Probabilistic Occupancy Maps (Fleuret et al., PAMI 2008).
+
+Camera c shows a soft foreground ``B``; the people at the occupied cells cover a union ``A`` of rectangles.  With
+``|.|`` the sum over the W x H pixels and ``d = (|A| - 2 |A.B| + |B| + eta W H) / (|A| + eta W H)``,
+
+    E(x) = sum_c psi(d_c) - sum_n [x_n log eps + (1 - x_n) log(1 - eps)]
+
+where ``psi(d) = d^2 / 2 v`` in the released program and ``d / sigma`` in the article.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield import _arrays, kernels
+from mixfield.errors import MixfieldError
+from mixfield.scene.scene import Scene
+from mixfield.scene.view import View
+
+if TYPE_CHECKING:
+    from mixfield.kernels.silhouettes import Views
+
+Floats = NDArray[np.float64]
+
+FORMS = {"released": 2, "article": 1}  # power of d in psi
+SHARE = 0.2  # v as a part of a person's share of the image: the released v = 0.01 on the released sample
+
+
+class Occupancy:
+    """The energy of people at the cells of a ground, given masks; label 1 is "occupied".
+
+    Parameters
+    ----------
+    scene : the ground, the views and the prior.
+    masks : one array (H, W) per view, foreground in [0, 1] (booleans and soft masks alike); 8-bit images are divided
+        by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by ``scene.reduction``.
+    form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma.
+    variance : v (or sigma) of every view, or one per view; ``scene.variance`` if not given, and where the scene has
+        none `SHARE` times the share of the image that a person takes.
+    noise : eta, an area of noise as a share of the image.
+    ignored : cells emptier than this are left out of the average image; 1 leaves out none.
+    damping : part of the old probability that an update keeps.
+
+    Notes
+    -----
+    ``local_field`` replaces the mean of psi by psi of the mean image, as POM does.  ``expected`` adds to psi of the
+    mean image what it misses of each cell alone, ``sum_n E_{x_n}[psi(E[A | x_n])] - psi(E[A])``: the first-order
+    terms of Hoeffding's expansion.  Its derivative is the local field wherever the other cells are certain, and it is
+    exact where at most one is not.
+    """
+
+    n_labels = 2
+    batched = True
+
+    def __init__(
+        self,
+        scene: Scene,
+        masks: Sequence[ArrayLike],
+        *,
+        form: str = "released",
+        variance: float | Sequence[float] | None = None,
+        noise: float = 0.01,
+        ignored: float = 1.0,
+        damping: float = 0.8,
+    ) -> None:
+        if form not in FORMS:
+            raise MixfieldError(f"form must be one of {sorted(FORMS)}, got {form!r}")
+        if not 0 < ignored <= 1:
+            raise MixfieldError(f"ignored must be a probability above 0, got {ignored}")
+        if not 0 <= damping < 1:
+            raise MixfieldError(f"damping must lie in [0, 1), got {damping}")
+        if len(masks) != len(scene.views):
+            raise MixfieldError(f"masks must hold one mask per view ({len(scene.views)}), got {len(masks)}")
+        self.scene, self.damping = scene, damping
+        self.shape = scene.ground.shape
+        self.masks = tuple(
+            foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True)
+        )
+        self._views = [view.reduced(scene.reduction) for view in scene.views]
+        scales = np.asarray(scene.variance if variance is None else variance, np.float64)
+        if variance is None and scene.variance is None:
+            scales = np.array([SHARE * view.person_share() or 1.0 for view in scene.views])
+        self.variance = tuple(_arrays.positive("variance", v) for v in np.broadcast_to(scales, len(masks)).tolist())
+        self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
+
+    @cached_property
+    def views(self) -> Views:
+        """Masks and rectangles as the kernels take them."""
+        crops = [_crop(view) for view in self._views]
+        cut = [
+            _padded(mask[top:bottom, left:right])
+            for mask, (left, top, right, bottom) in zip(self.masks, crops, strict=True)
+        ]
+        seen = [np.flatnonzero(view.visible) for view in self._views]
+        power = FORMS[self._form]
+        area = np.array([mask.size for mask in self.masks], np.float64)
+        return kernels.silhouettes.Views(
+            height=np.array([len(image) for image in cut], np.int32),
+            width=np.array([image.shape[1] for image in cut], np.int32),
+            pixel_start=_starts([image.size for image in cut]),
+            mask=np.concatenate([image.ravel() for image in cut]),
+            rectangle_start=_starts([len(cells) for cells in seen]),
+            cell=np.concatenate(seen).astype(np.uint32),
+            corner=np.concatenate([_corners(view, crop) for view, crop in zip(self._views, crops, strict=True)]),
+            area=area,
+            bare=area - np.array([image.size for image in cut], np.float64),
+            bare_mask=np.array([m.sum() - image.sum() for m, image in zip(self.masks, cut, strict=True)]),
+            foreground=np.array([mask.sum() for mask in self.masks]),
+            weight=1.0 / (power * np.array(self.variance)),
+            power=power,
+            noise=self._noise,
+            ignored=self._ignored,
+        )
+
+    @cached_property
+    def prior_costs(self) -> Floats:
+        """(2,) cost of an empty and of an occupied cell."""
+        return -np.log([1.0 - self.scene.prior, self.scene.prior])
+
+    @property
+    def start(self) -> Floats:
+        """(rows, columns, 2) the prior: where a mean field begins."""
+        return np.broadcast_to(np.exp(-self.prior_costs), (*self.shape, 2)).copy()
+
+    @property
+    def critical_temperature(self) -> float:
+        """T above which nobody alone in the scene would be worth a nat."""
+        field = self.local_field(self.start)
+        return max(1.0, float((field[..., 0] - field[..., 1]).max()))
+
+    def local_field(self, q: ArrayLike) -> Floats:
+        """(..., rows, columns, 2) cost of each label of each cell, up to a constant per cell."""
+        return self._answers(q)[1] + self.prior_costs
+
+    def expected(self, q: ArrayLike) -> Floats:
+        """(...) expected cost."""
+        marginals = np.asarray(q, np.float64)
+        average, costs = self._answers(marginals)
+        return np.asarray(average + (marginals * (costs + self.prior_costs)).sum((-3, -2, -1)))
+
+    def of(self, x: ArrayLike) -> float:
+        """Cost of people at the cells where ``x`` (rows, columns) is 1."""
+        occupied = _arrays.integers("x", x, low=0, high=2)
+        _arrays.check_shape("x", occupied, self.shape, "= shape of the ground")
+        cost = float(self.prior_costs[occupied].sum())
+        for view, mask, variance in zip(self._views, self.masks, self.variance, strict=True):
+            covered = np.zeros((view.height + 1, view.width + 1))
+            for left, top, right, bottom in view.boxes[view.visible & (occupied.ravel() == 1)]:
+                covered[[top, top, bottom, bottom], [left, right, left, right]] += [1, -1, -1, 1]
+            image = covered.cumsum(0).cumsum(1)[:-1, :-1] > 0.5
+            size = image.sum() + self._noise * mask.size
+            distance = (size - 2.0 * mask[image].sum() + mask.sum()) / size
+            power = FORMS[self._form]
+            cost += distance**power / (power * variance)
+        return cost
+
+    def _answers(self, q: ArrayLike) -> tuple[Floats, Floats]:
+        """psi of the average images (...), and the costs of the labels relative to it (..., rows, columns, 2)."""
+        marginals = np.asarray(q, np.float64)
+        flat = marginals.reshape(-1, self.scene.ground.n, 2)
+        average, costs = np.empty(len(flat)), np.empty(flat.shape)
+        images = np.empty((3, kernels.silhouettes.largest(self.views)))
+        for k, mode in enumerate(flat):
+            empty = np.clip(mode[:, 0], kernels.silhouettes.EMPTIEST, 1.0)
+            average[k] = kernels.silhouettes.field(self.views, empty, images, costs[k])
+        return average.reshape(marginals.shape[:-3]), costs.reshape(marginals.shape)
+
+
+def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
+    """A mask as numbers in [0, 1] at the reduced size of its view."""
+    image = np.asarray(mask)
+    name = f"mask of view {view.name!r}" if view.name else "mask"
+    values = image.astype(np.float64) / (255.0 if image.dtype == np.uint8 and image.max(initial=0) > 1 else 1.0)
+    if values.ndim == 3 and values.shape[2] in (3, 4):
+        values = values[..., :3].mean(-1)
+    small = (-(-view.height // reduction), -(-view.width // reduction))
+    if values.shape not in ((view.height, view.width), small):
+        raise MixfieldError(
+            f"{name} must have shape (height, width) = {(view.height, view.width)} as its view, got {image.shape}"
+        )
+    if not np.isfinite(values).all() or values.min(initial=0.0) < 0 or values.max(initial=0.0) > 1:
+        raise MixfieldError(f"{name} must hold numbers in [0, 1] (or 8-bit grey values)")
+    if reduction == 1 or values.shape == small:
+        return np.ascontiguousarray(values)
+    return _block_means(values, reduction)
+
+
+def _block_means(values: Floats, side: int) -> Floats:
+    """Means over squares; those at the right and bottom edge are of the pixels there are."""
+    height, width = values.shape
+    rows, columns = np.arange(0, height, side), np.arange(0, width, side)
+    sums = np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
+    counts = np.minimum(rows + side, height)[:, None] - rows[:, None]
+    return np.asarray(sums / (counts * (np.minimum(columns + side, width) - columns)))
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def _crop(view: View) -> tuple[int, int, int, int]:
+    """Left, top, right, bottom of the part of the image that rectangles cover; one pixel where there are none."""
+    seen = view.boxes[view.visible]
+    if len(seen) == 0:
+        return 0, 0, 1, 1
+    return (*seen[:, :2].min(0).tolist(), *seen[:, 2:].max(0).tolist())
+
+
+def _padded(image: Floats) -> Floats:
+    """With empty rows below, to a multiple of four."""
+    return np.pad(image, ((0, -len(image) % 4), (0, 0)))
+
+
+def _corners(view: View, crop: tuple[int, int, int, int]) -> NDArray[np.uint32]:
+    """(V, 4) corners of the visible rectangles in the integral image of the cropped view."""
+    boxes = view.boxes[view.visible].astype(np.int64) - np.array([crop[0], crop[1], crop[0], crop[1]])
+    stride = crop[2] - crop[0] + 1
+    left, top, right, bottom = boxes.T
+    places = [top * stride + left, top * stride + right, bottom * stride + left, bottom * stride + right]
+    return np.stack(places, axis=1).astype(np.uint32)

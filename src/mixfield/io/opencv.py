@@ -1,0 +1,62 @@
+"""What OpenCV does for us: decode images and videos, read its own files.  Loaded at the first use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.errors import FileFormatError, MixfieldError
+
+StrPath = str | os.PathLike[str]
+
+
+def library() -> Any:
+    """The module cv2, or a sentence that says how to get it."""
+    try:
+        import cv2
+    except ImportError:
+        raise MixfieldError(
+            "reading images, videos and OpenCV files needs OpenCV: pip install 'mixfield[people]'"
+        ) from None
+    return cv2
+
+
+def read_image(path: StrPath) -> NDArray[np.uint8]:
+    """(H, W) or (H, W, 3) 8-bit image, colours as OpenCV orders them."""
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{path} does not exist")
+    image = library().imread(str(path), library().IMREAD_UNCHANGED)
+    if image is None or image.dtype != np.uint8:
+        raise FileFormatError(f"{path} is not an 8-bit image")
+    return np.asarray(image[..., :3] if image.ndim == 3 else image)
+
+
+def write_image(path: StrPath, image: NDArray[np.uint8]) -> None:
+    """Write an 8-bit image; the file name tells the format."""
+    if not library().imwrite(str(path), image):
+        raise MixfieldError(f"cannot write the image {path}")
+
+
+def read_storage(path: StrPath) -> dict[str, Any]:
+    """Matrices and numbers of a file written by OpenCV's FileStorage."""
+    cv2 = library()
+    try:
+        storage = cv2.FileStorage(str(path), cv2.FILE_STORAGE_READ)
+    except (cv2.error, SystemError) as error:
+        raise FileFormatError(f"{path} is not a file of OpenCV's FileStorage: {error}") from None
+    root = storage.root()
+    values: dict[str, Any] = {}
+    for key in root.keys() if root.isMap() else ():
+        node = root.getNode(key)
+        if node.isReal() or node.isInt():
+            values[key] = node.real()
+        elif node.isSeq():
+            values[key] = np.array([node.at(k).real() for k in range(node.size())])
+        elif node.isMap():
+            values[key] = node.mat()
+    storage.release()
+    return values

@@ -1,0 +1,50 @@
+"""PETS 2009 S2.L1: scenes, footage and the true positions of people on the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.errors import MixfieldError
+from mixfield.io.calibration import read_camera
+from mixfield.io.cvml import read_cvml
+from mixfield.io.footage import Camera, Footage, pictures
+from mixfield.scene.scene import Scene
+
+AREA = (-14.0696, -14.2740, 4.9813, 1.7335)  # the usual area of interest, metres
+FOOTAGE = {1: "vtest.avi", 6: "views/View_006/frame_{frame:04d}.jpg", 8: "views/View_008/frame_{frame:04d}.jpg"}
+
+
+@dataclass(frozen=True)
+class Pets:
+    """The recording in a folder, seen by some of its cameras."""
+
+    folder: Path
+    views: tuple[int, ...] = (1,)
+
+    def __post_init__(self) -> None:
+        if not self.folder.is_dir():
+            raise MixfieldError(f"no PETS recording in {self.folder}; set MIXFIELD_DATA to the folder of the data sets")
+
+    def scene(self) -> Scene:
+        """With every default as it is."""
+        return Scene.from_cameras([read_camera(self.folder / f"View_{view:03d}.xml") for view in self.views], AREA)
+
+    def footage(self) -> Footage:
+        return Footage(tuple(Camera(pictures(self.folder, FOOTAGE[view]), None) for view in self.views))
+
+    def truth(self, frames: Sequence[int]) -> dict[int, NDArray[np.float64]]:
+        """Foot points of the annotated boxes, on the ground and inside the area."""
+        camera = read_camera(self.folder / "View_001.xml")
+        boxes = read_cvml(self.folder / "PETS2009-S2L1-cropped-frames0-399.xml")
+        places = {}
+        for frame in frames:
+            _, left, top, wide, tall = boxes[frame].T
+            feet = camera.to_ground(np.stack([left + wide / 2, top + tall], axis=-1))
+            inside = (feet >= AREA[:2]).all(1) & (feet <= AREA[2:]).all(1)
+            places[frame] = feet[inside]
+        return places

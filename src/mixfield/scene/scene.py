@@ -1,0 +1,138 @@
+"""A scene: a ground, the views of it, and what is expected before anything is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _arrays
+from mixfield.errors import MixfieldError
+from mixfield.scene.camera import Camera, Person
+from mixfield.scene.ground import Ground
+from mixfield.scene.view import View
+
+DENSITY = 0.04  # people per square metre expected before looking
+MARGIN = 3.0  # metres of ground modelled beyond the area of interest: people there are seen too
+TALL = 40.0  # pixels of height are enough to tell people apart; larger images are reduced
+IN_SIGHT = 0.5  # a person is visible where this part of the silhouette lies in the image
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Where people may stand and how cameras see them.
+
+    Attributes
+    ----------
+    ground : the cells.
+    views : one per camera.
+    prior : probability that a cell is occupied.
+    variance : (cameras,) scale v of the data term, or None to take it from the size of a person in each view.
+    region : (rows, columns) cells of the area of interest, detections elsewhere are not reported; None for all.
+    reduction : images are averaged over squares of this side before use.
+    cameras : the calibrations, where there are any.
+    """
+
+    ground: Ground
+    views: tuple[View, ...]
+    prior: float = 0.01
+    variance: tuple[float, ...] | None = None
+    region: NDArray[np.bool_] | None = None
+    reduction: int = 1
+    cameras: tuple[Camera, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.views:
+            raise MixfieldError("views must hold at least one view")
+        for c, view in enumerate(self.views):
+            _arrays.check_shape(f"boxes of view {c}", view.boxes, (self.ground.n, 4), "= (cells of the ground, 4)")
+        if not 0 < _arrays.positive("prior", self.prior) < 1:
+            raise MixfieldError(f"prior must be a probability between 0 and 1, got {self.prior}")
+        if self.variance is not None and len(self.variance) != len(self.views):
+            raise MixfieldError(
+                f"variance must hold one number per view ({len(self.views)}), got {len(self.variance)} numbers"
+            )
+        for value in self.variance or ():
+            _arrays.positive("variance", value)
+        if self.region is not None:
+            _arrays.check_shape("region", np.asarray(self.region), self.ground.shape, "= shape of the ground")
+        _arrays.at_least("reduction", self.reduction, 1)
+        if not any(view.visible.any() for view in self.views):
+            raise MixfieldError("no view shows any cell of the ground: check the calibrations and their unit (metres)")
+
+    @staticmethod
+    def from_cameras(
+        cameras: Sequence[Camera],
+        area: tuple[float, float, float, float],
+        *,
+        cell: float = 0.25,
+        margin: float = MARGIN,
+        person: Person | None = None,
+        density: float = DENSITY,
+        variance: Sequence[float] | None = None,
+        reduction: int | None = None,
+    ) -> Scene:
+        """The scene that calibrated cameras see.
+
+        Parameters
+        ----------
+        cameras : see `mixfield.io.calibration` for files, or `mixfield.scene.camera`.
+        area : x_min, y_min, x_max, y_max of the area of interest in metres.
+        cell : side of a cell in metres.
+        margin : metres of ground around the area that are modelled but not reported.
+        person : height and width in metres.
+        density : people expected per square metre; the prior of a cell follows from its size.
+        variance : see `Scene`.
+        reduction : see `Scene`; by default such that people are about `TALL` pixels tall where they are smallest.
+        """
+        left, bottom, right, top = (float(x) for x in area)
+        if not (left < right and bottom < top):
+            raise MixfieldError(f"area must be x_min, y_min, x_max, y_max with min below max, got {tuple(area)}")
+        _arrays.positive("cell", cell)
+        pad = int(np.ceil(max(margin, 0.0) / cell - 1e-9))
+        rows, columns = (int(np.ceil(side / cell - 1e-9)) + 2 * pad for side in (top - bottom, right - left))
+        ground = Ground((rows, columns), cell, (left - pad * cell, bottom - pad * cell))
+        x, y = np.moveaxis(ground.centres(), -1, 0)
+        region = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+        feet = ground.centres().reshape(-1, 2)
+        views = tuple(_view(camera, feet, person or Person()) for camera in cameras)
+        tallest = min((view.person_height() for view in views if view.visible.any()), default=TALL)
+        return Scene(
+            ground=ground,
+            views=views,
+            prior=min(0.5, _arrays.positive("density", density) * cell**2),
+            variance=None if variance is None else tuple(float(v) for v in variance),
+            region=region,
+            reduction=max(1, round(tallest / TALL)) if reduction is None else reduction,
+            cameras=tuple(cameras),
+        )
+
+    @property
+    def interest(self) -> NDArray[np.bool_]:
+        """(rows, columns) cells in which detections count."""
+        return np.ones(self.ground.shape, bool) if self.region is None else np.asarray(self.region)
+
+    def of_views(self, chosen: Sequence[int]) -> Scene:
+        """The same scene seen by some of the cameras only."""
+        return replace(
+            self,
+            views=tuple(self.views[c] for c in chosen),
+            variance=None if self.variance is None else tuple(self.variance[c] for c in chosen),
+            cameras=tuple(self.cameras[c] for c in chosen) if self.cameras else (),
+        )
+
+
+def _view(camera: Camera, feet: NDArray[np.float64], person: Person) -> View:
+    """The silhouettes of people at ``feet`` (n, 2), where enough of them is in the image."""
+    corners = camera.silhouettes(feet, person)
+    size = np.array([camera.width, camera.height], np.float64)
+    low, high = corners[:, :2], corners[:, 2:]
+    seen = np.clip(high, 0, size) - np.clip(low, 0, size)
+    with np.errstate(invalid="ignore"):
+        share = seen.prod(1) / (high - low).prod(1)
+        visible = np.isfinite(corners).all(1) & (share >= IN_SIGHT)
+    boxes = np.zeros((len(feet), 4), np.int32)
+    boxes[visible] = np.rint(np.clip(corners[visible], -1e6, 1e6)).astype(np.int32)
+    return View(camera.width, camera.height, boxes, camera.name)

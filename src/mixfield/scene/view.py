@@ -1,0 +1,65 @@
+"""What one camera sees of the cells: a rectangle of pixels for a person standing in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _arrays
+from mixfield.errors import MixfieldError
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """An image and the silhouette of a person in each cell of the ground.
+
+    Attributes
+    ----------
+    width, height : of the image in pixels.
+    boxes : (n, 4) integers left, top, right, bottom for the cells in C order, right and bottom exclusive; boxes are
+        clipped to the image, and one that is empty is not visible.
+    name : for messages and file names.
+    """
+
+    width: int
+    height: int
+    boxes: NDArray[np.int32]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        _arrays.at_least("width", self.width, 1)
+        _arrays.at_least("height", self.height, 1)
+        boxes = np.asarray(self.boxes)
+        if boxes.ndim != 2 or boxes.shape[1] != 4 or boxes.dtype.kind not in "iu":
+            raise MixfieldError(f"boxes must be (n, 4) integers, got {boxes.shape} of dtype {boxes.dtype}")
+        limits = np.array([self.width, self.height, self.width, self.height])
+        clipped = np.clip(boxes, 0, limits).astype(np.int32)
+        clipped[(clipped[:, 2] <= clipped[:, 0]) | (clipped[:, 3] <= clipped[:, 1])] = 0
+        object.__setattr__(self, "boxes", _arrays.frozen(clipped))
+
+    @property
+    def visible(self) -> NDArray[np.bool_]:
+        """(n,) cells in which a person is seen."""
+        return np.asarray(self.boxes[:, 2] > self.boxes[:, 0])
+
+    def person_share(self) -> float:
+        """Area of a person as a share of the image, the median over the visible cells (0 if there is none)."""
+        seen = self.boxes[self.visible].astype(np.float64)
+        if len(seen) == 0:
+            return 0.0
+        return float(np.median((seen[:, 2] - seen[:, 0]) * (seen[:, 3] - seen[:, 1])) / (self.width * self.height))
+
+    def person_height(self) -> float:
+        """Median height in pixels of a visible person (0 if there is none)."""
+        seen = self.boxes[self.visible]
+        return float(np.median(seen[:, 3] - seen[:, 1])) if len(seen) else 0.0
+
+    def reduced(self, factor: int) -> View:
+        """The same in an image ``factor`` times smaller, incomplete pixels at its right and bottom edge included."""
+        if factor == 1:
+            return self
+        small = np.floor(self.boxes / factor + 0.5).astype(np.int32)
+        small[:, 2:] = np.maximum(small[:, 2:], small[:, :2] + self.visible[:, None])
+        return View(-(-self.width // factor), -(-self.height // factor), small, self.name)
