@@ -38,7 +38,8 @@ class Occupancy:
     ----------
     scene : the ground, the views and the prior.
     masks : one array (H, W) per view, foreground in [0, 1] (booleans and soft masks alike); 8-bit images are divided
-        by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by ``scene.reduction``.
+        by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by
+        ``scene.reduction``.
     form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma.
     variance : v (or sigma) of every view, or one per view; ``scene.variance`` if not given, and where the scene has
         none `SHARE` times the share of the image that a person takes.

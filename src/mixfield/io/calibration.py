@@ -125,7 +125,8 @@ def _contents(path: Path) -> Mapping[str, Any]:
             loaded = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(loaded, dict):
                 raise FileFormatError(f"{path} must hold a JSON object with K, R and t")
-            return {key: _opencv_json(value) for key, value in loaded.items()}
+            by_opencv = any(isinstance(value, dict) for value in loaded.values())
+            return opencv.read_storage(path) if by_opencv else loaded
         if kind in (".yaml", ".yml", ".xml"):
             return opencv.read_storage(path)
     except (ValueError, OSError) as error:
@@ -133,13 +134,6 @@ def _contents(path: Path) -> Mapping[str, Any]:
             raise
         raise FileFormatError(f"{path} is not a readable {kind} file: {error}") from None
     raise FileFormatError(f"{path}: a calibration is .xml, .yaml, .yml, .json or .npz")
-
-
-def _opencv_json(value: Any) -> Any:
-    """OpenCV writes a matrix as an object with rows, cols and data."""
-    if isinstance(value, dict) and {"rows", "cols", "data"} <= set(value):
-        return np.array(value["data"], np.float64).reshape(value["rows"], value["cols"])
-    return value
 
 
 def _matrix(value: Any, shape: tuple[int, ...], name: str, where: str) -> Floats:

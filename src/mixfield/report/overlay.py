@@ -22,7 +22,7 @@ COMMON, OWN, GONE, INK = (90, 200, 80), (40, 120, 255), (190, 190, 190), (30, 27
 
 
 def overlay(posterior: MixturePosterior, scene: Scene, pictures: Sequence[Image]) -> Image:
-    """(H, W, 3) picture; green people are in every mode, orange ones only in some, grey crosses are the others' people."""
+    """(H, W, 3) picture: green people are in every mode, orange ones in some, grey crosses in other modes only."""
     people = [positions(mode, scene) for mode in posterior.modes]
     everywhere = {tuple(p) for p in people[0]}.intersection(*({tuple(p) for p in one} for one in people[1:]))
     rows = []
