@@ -16,6 +16,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mixfield.apps.detection import detect as detect
+    from mixfield.apps.tracking import Tracks as Tracks
+    from mixfield.apps.tracking import track as track
     from mixfield.clamping.constraint import Cardinality as Cardinality
     from mixfield.clamping.field_ranked import FieldRanked as FieldRanked
     from mixfield.clamping.leaf import Leaf as Leaf
@@ -53,10 +55,14 @@ if TYPE_CHECKING:
     from mixfield.scene.camera import Person as Person
     from mixfield.scene.ground import Ground as Ground
     from mixfield.scene.scene import Scene as Scene
+    from mixfield.temporal.costs import posterior_price as posterior_price
+    from mixfield.temporal.costs import printed_price as printed_price
+    from mixfield.temporal.windows import Windows as Windows
 
 # Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
 _CONTENTS = {
     "apps.detection": ["detect"],
+    "apps.tracking": ["Tracks", "track"],
     "clamping.constraint": ["Cardinality"],
     "clamping.field_ranked": ["FieldRanked"],
     "clamping.leaf": ["Leaf", "Proposal"],
@@ -80,6 +86,8 @@ _CONTENTS = {
     "scene.camera": ["Person"],
     "scene.ground": ["Ground"],
     "scene.scene": ["Scene"],
+    "temporal.costs": ["posterior_price", "printed_price"],
+    "temporal.windows": ["Windows"],
 }
 _HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
 _SUBMODULES = ["baselines", "datasets", "errors", "metrics"]

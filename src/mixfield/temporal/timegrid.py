@@ -123,5 +123,5 @@ def unroll(active: Bools, motion: Motion, ends: Ends) -> TimeGrid:
     first, last = frame == 0, frame == T - 1
     entry[first] = np.minimum(entry[first], ends.first[cell[first]])
     exit_[last] = np.minimum(exit_[last], ends.last[cell[last]])
-    tail = tails[exists]
+    tail = tails[exists].astype(np.int32)
     return TimeGrid(frame, cell, PathGraph(entry, exit_, start, tail, np.zeros(len(tail))))
