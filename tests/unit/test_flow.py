@@ -22,7 +22,7 @@ def random_graph(rng, n, density=0.4):
     """A directed acyclic graph with random arcs, entries, exits and costs, some of them forbidden."""
     tails = [np.flatnonzero(rng.random(v) < density) for v in range(n)]
     start = np.concatenate([[0], np.cumsum([len(t) for t in tails])]).astype(np.int64)
-    tail = np.concatenate(tails).astype(np.int64)
+    tail = np.concatenate(tails).astype(np.int32)
     entry = np.where(rng.random(n) < 0.4, rng.uniform(0, 1, n), np.inf)
     exit_ = np.where(rng.random(n) < 0.4, rng.uniform(0, 1, n), np.inf)
     cost = np.where(rng.random(n) < 0.1, np.inf, rng.normal(-0.2, 1.5, n))
@@ -128,7 +128,7 @@ def read_dimacs(path):
     move = np.flatnonzero(~(own | begin | end))
     move = move[np.argsort(head[move], kind="stable")]
     start = np.searchsorted(head[move] // 2 - 1, np.arange(n + 1)).astype(np.int64)
-    return PathGraph(entry, exit_, start, tail[move] // 2 - 1, cost[move]), node_cost
+    return PathGraph(entry, exit_, start, (tail[move] // 2 - 1).astype(np.int32), cost[move]), node_cost
 
 
 def test_published_tracking_graph(data):

@@ -90,7 +90,7 @@ class Tracks:
         return {t: places[self.table["frame"] == t] for t in range(self.frames)}
 
     def violations(self) -> list[str]:
-        """One sentence for each rule that a track breaks (disjoint, connected, from door to door); none if all is well."""
+        """One sentence for each rule that a track breaks (disjoint, connected, from door to door), or none."""
         columns = self.ground.shape[1]
         paths = {
             identity: Path(int(rows["frame"][0]), rows["row"] * columns + rows["column"])
@@ -100,7 +100,7 @@ class Tracks:
         return [f"track {i} has a gap" for i in gaps] + violations(paths, self.motion, self.frames)
 
     def summary(self) -> dict[str, Any]:
-        """How many tracks, how long, how fast, how sure; speeds per second if the frame rate is known, else per frame."""
+        """How many tracks, how long, how fast, how sure; speeds per second or, without a frame rate, per frame."""
         steps = [
             np.hypot(np.diff(rows["x"]), np.diff(rows["y"])) * (self.frame_rate or 1.0)
             for rows in self.by_identity.values()
@@ -132,7 +132,7 @@ def track(
     frame_rate: float | None = None,
     max_speed: float = 2.5,
     doors: str | ArrayLike = "border",
-    entry_cost: float = 0.0,
+    entry_cost: float = 5.0,
     clip: float = 1e-6,
     price: Price = posterior_price,
     windows: Windows = Windows(),  # noqa: B008 (frozen)
@@ -150,7 +150,8 @@ def track(
         one cell per frame.
     doors : where people come and go: ``"border"``, ``"anywhere"``, ``"nowhere"``, or (rows, columns) True at doors.  In
         the first and the last frame they may be anywhere.
-    entry_cost : price of each track in nats.  0 in the article, 45 in its authors' program; a track must earn it.
+    entry_cost : price of each track in nats, which it must earn: minus the log-probability that somebody enters.  0 in
+        the article, where a track at a door may as well end and begin again; 45 in its authors' program.
     clip : probabilities are kept at least this far from 0 and 1.
     price : of choosing a mode: `posterior_price`, or `printed_price` as the paper has it.
     windows : how long sequences are cut.
@@ -178,11 +179,9 @@ def track(
         confidence.keep(presence, frame_costs(weights, presence, clip=clip, price=price))
         for weights, presence in _presence(posteriors, ground)
     )
-    segments = []
-    for segment in choose_in_windows(
-        frames, motion, windows=windows, time_limit=_arrays.positive("time_limit", time_limit), progress=progress
-    ):
-        segments.append((segment, confidence.of(segment)))
+    seconds = _arrays.positive("time_limit", time_limit)
+    solved = choose_in_windows(frames, motion, windows=windows, time_limit=seconds, progress=progress)
+    segments = [(segment, confidence.of(segment)) for segment in solved]
     return _tracks(segments, ground, motion, frame_rate)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Tails = NDArray[np.int32]
 
 FREE = -1
 SOURCE = -2
@@ -73,7 +74,7 @@ def _search(
     entry: Floats,
     exit_: Floats,
     start: Ints,
-    tail: Ints,
+    tail: Tails,
     arc_cost: Floats,
     potential: Floats,
     arrival: Ints,
@@ -140,7 +141,7 @@ def _search(
 
 
 @njit(cache=True, nogil=True)
-def _reroute(x: int, tail: Ints, hop_arc: Ints, hop_head: Ints, arrival: Ints, following: Ints) -> None:
+def _reroute(x: int, tail: Tails, hop_arc: Ints, hop_head: Ints, arrival: Ints, following: Ints) -> None:
     """Send one more path along the way that a search has found, from ``x`` to the sink."""
     by = SOURCE
     v = x >> 1
@@ -171,7 +172,7 @@ def disjoint(
     entry: Floats,
     exit_: Floats,
     start: Ints,
-    tail: Ints,
+    tail: Tails,
     arc_cost: Floats,
     potential: Floats,
     arrival: Ints,

@@ -27,7 +27,7 @@ class PathGraph:
     entry: Floats
     exit: Floats
     start: Ints
-    tail: Ints
+    tail: NDArray[np.int32]
     arc_cost: Floats
 
     @property
