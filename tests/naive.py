@@ -305,3 +305,51 @@ def residual_arcs(graph, node_cost, arrival, following):
         for a in range(graph.start[v], graph.start[v + 1]):
             u, step = int(graph.tail[a]), graph.arc_cost[a]
             yield ((v, 0), (u, 1), -step) if arrival[v] == a else ((u, 1), (v, 0), step)
+
+
+def uncovered(boxes, empty, height, width, ignored=1.0):
+    """Probability that each pixel shows no one: the product over the rectangles that contain it."""
+    image = np.ones((height, width))
+    for (left, top, right, bottom), a in zip(boxes, empty, strict=True):
+        if a <= ignored:
+            for y in range(top, bottom):
+                for x in range(left, right):
+                    image[y, x] *= a
+    return image
+
+
+def silhouette_distance(image, mask, noise):
+    """d of an average image A and a mask B."""
+    size = image.sum() + noise * mask.size
+    return (size - 2.0 * (image * mask).sum() + mask.sum()) / size
+
+
+def silhouette_field(views, empty, weights, power, noise, ignored=1.0):
+    """psi of each label of each cell, relative to psi of the average; and that.  ``views`` are (boxes, mask)."""
+    costs, total = np.zeros((len(empty), 2)), 0.0
+    for (boxes, mask), weight in zip(views, weights, strict=True):
+        bare = uncovered(boxes, empty, *mask.shape, ignored)
+        average = weight * silhouette_distance(1.0 - bare, mask, noise) ** power
+        total += average
+        for n, (left, top, right, bottom) in enumerate(boxes):
+            if right > left:
+                for label, factor in enumerate((1.0 - 1.0 / empty[n], 1.0)):
+                    image = 1.0 - bare
+                    image[top:bottom, left:right] += factor * bare[top:bottom, left:right]
+                    costs[n, label] += weight * silhouette_distance(image, mask, noise) ** power - average
+    return costs, total
+
+
+def silhouette_ascend(views, empty, extra, temperature, damping, tolerance, patience, limit, **model):
+    """POM's iteration, as written: the probabilities of empty cells, and the updates made."""
+    empty, stable, made = list(empty), 0, 0
+    while made < limit and stable < patience:
+        costs, _ = silhouette_field(views, empty, **model)
+        new = []
+        for n, a in enumerate(empty):
+            logit = (costs[n, 0] - costs[n, 1] + extra[n][0] - extra[n][1]) / temperature
+            new.append(damping * a + (1.0 - damping) / (1.0 + math.exp(min(logit, 700.0))))
+        change = max(abs(b - a) for a, b in zip(empty, new, strict=True))
+        empty, made = new, made + 1
+        stable = stable + 1 if change < tolerance else 0
+    return empty, made

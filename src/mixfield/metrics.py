@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +17,7 @@ from mixfield import _arrays
 from mixfield.errors import MixfieldError
 
 Floats = NDArray[np.float64]
-Frames = Mapping[Hashable, ArrayLike] | Sequence[ArrayLike]
+Frames = Mapping[Any, ArrayLike] | Sequence[ArrayLike]
 
 
 @dataclass(frozen=True)
@@ -139,10 +140,7 @@ def _paired(truth: Frames, detections: Frames) -> list[tuple[Floats, Floats]]:
         raise MixfieldError(
             f"truth and detections must have the same number of frames, got {len(truth)} and {len(detections)}"
         )
-    return [
-        (_points("truth", t, f), _points("detections", d, f))
-        for f, (t, d) in enumerate(zip(truth, detections, strict=True))  # type: ignore[arg-type]
-    ]
+    return [(_points("truth", truth[f], f), _points("detections", detections[f], f)) for f in range(len(truth))]
 
 
 def _points(name: str, value: ArrayLike, frame: Hashable) -> Floats:

@@ -89,10 +89,10 @@ def positions(
     centres = scene.ground.centres()
     if not one_per_person:
         return centres[probability > threshold]
-    return _merged(probability.ravel(), centres.reshape(-1, 2), scene, threshold)
+    return _merged(probability.ravel(), centres.reshape(-1, 2), threshold)
 
 
-def _merged(probability: Floats, centres: Floats, scene: Scene, threshold: float) -> Floats:
+def _merged(probability: Floats, centres: Floats, threshold: float) -> Floats:
     """Greedy non-maximum suppression on the expected number of people around each cell."""
     likely = np.flatnonzero(probability > 0.05)
     ranked = likely[np.argsort(-probability[likely], kind="stable")]

@@ -68,7 +68,7 @@ class FieldRanked:
         shape = leaf.energy.shape
         field = fields(leaf.energy, leaf.q[None])[0]
         logit, taken = field[:, 0] - field[:, 1], leaf.q[:, 1] > 0.5
-        free = leaf.cell.allowed.all(1)
+        free: NDArray[np.bool_] = np.asarray(leaf.cell.allowed.all(1))
         wanted = free if self.within is None else free & self.within
         nearest, away = np.arange(len(free)), np.full(len(free), np.inf)
         if taken.any():

@@ -22,6 +22,7 @@ DEVIATION = 36.0  # MOG2: squared distance, in variances, at which a pixel is fo
 DISTANCE = 800.0  # KNN: the same in grey values
 STEADY = 0.7  # part of the frames that must agree for a colour to be background
 SHADE = 0.7  # a shadow keeps at least this part of the brightness
+SAMPLES = 10  # KNN: remembered per pixel and set
 GAP = 5  # pixels: smaller specks and holes are removed
 
 
@@ -47,6 +48,8 @@ class Background:
             self._model.setBackgroundRatio(STEADY)
         else:
             self._model = cv2.createBackgroundSubtractorKNN(count, DISTANCE, True)
+            self._model.setNSamples(SAMPLES)
+            self._model.setkNNSamples(round((1.0 - STEADY) * 3 * SAMPLES))  # it keeps three sets of samples
         self._model.setShadowThreshold(SHADE)
         # in random order, all with the same weight: no frame is forgotten
         for k, at in enumerate(np.random.default_rng(0).permutation(count)):

@@ -17,8 +17,8 @@ StrPath = str | os.PathLike[str]
 def write_mot(path: StrPath, detections: Mapping[int, ArrayLike], scene: Scene, *, view: int = 0) -> None:
     """Write positions (k, 2) in metres of each frame.
 
-    Each line holds ``frame, id, left, top, width, height, confidence, x, y, z``: frames and ids counted from 1, ids new in
-    every frame, the box in one view of the scene (-1 where the person is not visible there).
+    Each line holds ``frame, id, left, top, width, height, confidence, x, y, z``: frames and ids counted from 1, ids
+    new in every frame, the box in one view of the scene (-1 where the person is not visible there).
     """
     lines = []
     centres = scene.ground.centres().reshape(-1, 2)

@@ -1,7 +1,7 @@
 """Compiled loops: arrays in, arrays out.
 
-Each submodule holds plain Numba functions and imports nothing of mixfield but other kernels.  They are loaded at the first use
-(``kernels.tables.add`` imports Numba, ``from mixfield import kernels`` does not).
+Each submodule holds plain Numba functions and imports nothing of mixfield but other kernels.  They are loaded at the
+first use (``kernels.tables.add`` imports Numba, ``from mixfield import kernels`` does not).
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def integrals(difference: Floats, mask: Floats, uncovered: Floats, explained: Fl
 
 @njit(cache=True, nogil=True)
 def _four_sums(difference: Floats, y: int, above: Floats, out: Floats) -> None:
-    """Rows y..y+3 of the prefix sum, one after the other in ``out``; ``above`` is the row before them, then the last."""
+    """Rows y..y+3 of the prefix sum, one after the other in ``out``; ``above`` is the row before them."""
     width = above.shape[0]
     first, second, third, fourth = difference[y], difference[y + 1], difference[y + 2], difference[y + 3]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0

@@ -33,6 +33,6 @@ def central(allowed: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
 
 
 def first(energy: Energy, allowed: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
-    """Where a first run begins: at the energy's own ``start`` (*shape, L) if it offers one, else near the uniform point."""
+    """Where a first run begins: at the energy's own ``start`` (*shape, L) if it has one, else at the centre."""
     told = getattr(energy, "start", None)
     return central(allowed, rng) if told is None else np.asarray(told, np.float64).reshape(allowed.shape)

@@ -1,4 +1,4 @@
-"""Calibrated cameras: where a person on the ground appears in the image, and which point of the ground a pixel shows."""
+"""Calibrated cameras: where a person on the ground appears, and which point of the ground a pixel shows."""
 
 from __future__ import annotations
 

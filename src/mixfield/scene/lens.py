@@ -76,10 +76,9 @@ class OpenCVLens:
 
     def pixels(self, directions: Floats) -> Floats:
         # beyond the radius at which the polynomial turns back, a direction would fold into the image
-        radius = np.sqrt((directions**2).sum(-1))
-        further = self._bend(directions * (1.0 + 1e-4))
         bent = self._bend(directions)
-        folds = ((further**2).sum(-1) <= (bent**2).sum(-1)) & (radius > 1e-9)
+        outwards = self._bend(directions * (1.0 + 1e-4)) - bent
+        folds = (outwards * directions).sum(-1) < 0
         ideal = np.concatenate([bent, np.ones_like(bent[..., :1])], axis=-1) @ self.matrix.T
         return np.where(folds[..., None], np.nan, ideal[..., :2] / ideal[..., 2:])
 

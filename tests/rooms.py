@@ -1,0 +1,40 @@
+"""Small rooms for tests of people: few cells, images of a few hundred pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import mixfield as mf
+from mixfield.scene.view import View
+
+
+def random_room(rng, shape=(2, 3), n_views=2, size=(19, 14), hidden=0.2, **options):
+    """A scene with random rectangles, some cells hidden from some views."""
+    n, (width, height) = shape[0] * shape[1], size
+    views = []
+    for _ in range(n_views):
+        left, top = rng.integers(0, width - 5, n), rng.integers(0, height - 6, n)
+        boxes = np.stack([left, top, left + rng.integers(2, 6, n), top + rng.integers(3, 7, n)], axis=1)
+        boxes[rng.random(n) < hidden] = 0
+        views.append(View(width, height, boxes))
+    if not any(view.visible.any() for view in views):
+        views[0] = View(width, height, np.tile([2, 2, 6, 8], (n, 1)))
+    options.setdefault("variance", (0.05,) * n_views)
+    return mf.Scene(mf.Ground(shape, 0.5), tuple(views), prior=0.1, **options)
+
+
+def random_masks(rng, scene):
+    """Soft masks."""
+    return [np.clip(rng.random((view.height, view.width)) * 1.4 - 0.4, 0, 1) for view in scene.views]
+
+
+def seen(scene, people):
+    """The masks of people at the given cells, without noise."""
+    masks = []
+    for view in scene.views:
+        image = np.zeros((view.height, view.width), bool)
+        for n in people:
+            left, top, right, bottom = view.boxes[n]
+            image[top:bottom, left:right] = True
+        masks.append(image)
+    return masks

@@ -1,0 +1,167 @@
+"""``mixfield detect`` and ``mixfield reproduce occupancy``: files in, files out, one sentence for bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from test_recording import save_recording
+from typer.testing import CliRunner
+
+import mixfield as mf
+from mixfield.cli import app
+from mixfield.errors import MixfieldError
+from mixfield.io import opencv, pom
+from mixfield.io.detection_run import DetectionRun
+from mixfield.report.overlay import overlay
+from mixfield.reproduce import occupancy
+
+pytest.importorskip("cv2")
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recording")
+    return save_recording(folder, mf.datasets.walking_people(2, 2, 3, rng=1))
+
+
+def _run(*arguments):
+    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=True)
+
+
+def test_detect_and_resume(recording, tmp_path):
+    out = tmp_path / "modes"
+    first = _run("detect", recording, "--frames", "0:2", "--modes", "2", "--out", out, "--json")
+    assert first.exit_code == 0, first.output
+    facts = json.loads(first.stdout)
+    assert (facts["frames"], facts["computed"]) == (2, 2)
+    posterior = mf.load(out / "frame_000001.npz")
+    assert posterior.shape == (24, 24)
+    assert opencv.read_image(out / "frame_000001.png").ndim == 3
+    assert (out / "detections.txt").read_text().startswith("1,1,")
+    again = _run("detect", recording, "--modes", "2", "--out", out, "--pictures", "0")
+    assert again.exit_code == 0, again.output
+    assert "3 frames, 1 of them new" in again.stdout
+    assert not (out / "frame_000002.png").exists()
+    other = _run("detect", recording, "--modes", "3", "--out", out)
+    assert isinstance(other.exception, MixfieldError)
+    assert "other settings" in str(other.exception)
+
+
+def test_detect_takes_pom_files(tmp_path):
+    walk = mf.datasets.walking_people(1, 1, 2)
+    for t in range(2):
+        opencv.write_image(tmp_path / f"m-0-{t}.png", 255 * walk.masks[t, 0].astype(np.uint8))
+    pom.write_pom(tmp_path / "room.pom", walk.scene, masks="m-%c-%f.png")
+    done = _run("detect", tmp_path / "room.pom", "--out", tmp_path / "modes", "--modes", "1", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["frames"] == 2
+
+
+def test_init_writes_a_scene_that_can_be_read(recording, tmp_path):
+    target = tmp_path / "scene.toml"
+    folder = recording.parent
+    done = _run("detect", target, "--init", folder / "camera0.json", "--init", folder / "camera1.json")
+    assert done.exit_code == 0, done.output
+    assert len(mf.read_scene(target).views) == 2
+    again = _run("detect", target, "--init", folder / "camera0.json")
+    assert "exists already" in str(again.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["absent.toml"], "absent.toml"),
+        (["SCENE", "--frames", "3"], "frames must look like 0:400"),
+        (["SCENE", "--frames", "9:"], "there are no frames 9:"),
+        (["SCENE", "--criterion", "best"], "criterion must be one of"),
+        (["SCENE", "--frames", "7:8"], "does not exist"),
+    ],
+)
+def test_bad_input_is_one_sentence(recording, tmp_path, arguments, complaint):
+    words = [str(recording) if word == "SCENE" else word for word in arguments]
+    command = [sys.executable, "-m", "mixfield.cli", "detect", *words, "--out", str(tmp_path / "o")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_masks_of_the_wrong_size_name_the_view(recording, tmp_path):
+    copy = tmp_path / "scene.toml"
+    text = recording.read_text().replace('"camera', f'"{recording.parent}/camera')
+    copy.write_text(text)
+    for c in range(2):
+        opencv.write_image(tmp_path / f"c{c}-000.png", np.zeros((10, 10), np.uint8))
+    done = _run("detect", copy, "--frames", "0:1", "--out", tmp_path / "o")
+    assert "mask of view 'camera0' must have shape (height, width) = (144, 192)" in str(done.exception)
+
+
+def test_overlay_has_a_row_per_mode(recording, tmp_path):
+    scene = mf.read_scene(recording)
+    walk = mf.datasets.walking_people(2, 2, 3, rng=1)
+    posterior = mf.detect(scene, walk.masks[0], 2)
+    picture = overlay(posterior, scene, [255 * mask.astype(np.uint8) for mask in walk.masks[0]])
+    assert picture.shape == (2 * (288 + 30), 2 * 384 + 288, 3)
+    colours = {tuple(c) for c in picture.reshape(-1, 3)}
+    assert (90, 200, 80) in colours or (40, 120, 255) in colours
+    run = DetectionRun(tmp_path / "r", scene)
+    assert run.missing(range(3)) == [0, 1, 2]
+
+
+def test_help_loads_nothing_heavy():
+    script = (
+        "import sys\nfrom mixfield.cli import app\n"
+        "try:\n    app(['detect', '--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('numba', 'scipy', 'cv2', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("[]")
+
+
+def test_reproduce_page(tmp_path):
+    pytest.importorskip("matplotlib")
+    said = []
+    row = occupancy.synthetic_hits(2, 1, said.append, scenes=1, frames=2)
+    assert row["frames"] == 2
+    assert set(row["hits"]) == {"field", "neighbourhood", "paper"}
+    curve = [
+        {"threshold": t, "moda": 0.5, "interval": [0.4, 0.6], "misses": 1, "false_positives": 2}
+        for t in occupancy.THRESHOLDS
+    ]
+    names = ["mean field", "best of 4 modes", "control"]
+    part = {"views": [1], "frames": [0, 3, 4], "median_seconds": {"mean field": 0.1, "modes": None}}
+    page = occupancy.write_page(
+        {"pets": [part | {"curves": dict.fromkeys(names, curve)}], "synthetic": [row]}, tmp_path
+    )
+    assert "| best of 4 modes | 0.500 |" in page.read_text()
+    assert (tmp_path / "occupancy.svg").read_text().startswith("<?xml")
+    assert json.loads((tmp_path / "occupancy.json").read_text())["synthetic"] == [row]
+
+
+@pytest.mark.slow
+def test_reproduce_on_pets(data, tmp_path):
+    done = _run(
+        "reproduce",
+        "occupancy",
+        "--data",
+        data,
+        "--frames",
+        "8",
+        "--scenes",
+        "1",
+        "--out",
+        tmp_path,
+        "--work",
+        tmp_path,
+    )
+    assert done.exit_code == 0, done.output
+    results = json.loads((tmp_path / "occupancy.json").read_text())
+    at_one_metre = {
+        name: points[occupancy.THRESHOLDS.index(1.0)]["moda"] for name, points in results["pets"][0]["curves"].items()
+    }
+    assert at_one_metre["mean field"] > 0.85

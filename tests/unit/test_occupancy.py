@@ -1,0 +1,195 @@
+"""Occupancy maps as an energy: against pixels counted one by one, and against enumeration of small rooms."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from rooms import random_masks, random_room, seen
+from scipy.special import entr
+
+import mixfield as mf
+from mixfield.errors import MixfieldError
+from mixfield.scene.view import View
+
+
+def _states(n):
+    return np.array(list(itertools.product((0, 1), repeat=n)))
+
+
+def _weights(q, states):
+    return np.where(states == 1, q[:, 1], q[:, 0]).prod(1)
+
+
+def _brute(energy, x):
+    """The energy of people, from its definition."""
+    scene = energy.scene
+    cost = -np.sum(np.where(x, np.log(scene.prior), np.log1p(-scene.prior)))
+    for mask, image, v in zip(energy.masks, seen(scene, np.flatnonzero(x)), energy.variance, strict=True):
+        noise = 0.01 * mask.size
+        wrong = (image * (1 - mask) + (1 - image) * mask).sum() + noise
+        cost += (wrong / (image.sum() + noise)) ** 2 / (2 * v)
+    return cost
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_counts_pixels(seed):
+    rng = np.random.default_rng(seed)
+    scene = random_room(rng)
+    energy = mf.Occupancy(scene, random_masks(rng, scene))
+    for x in rng.integers(0, 2, (10, 6)):
+        assert energy.of(x.reshape(2, 3)) == pytest.approx(_brute(energy, x), rel=1e-12)
+
+
+@pytest.mark.parametrize("form", ["released", "article"])
+def test_field_and_expectation_are_exact_where_one_cell_is_uncertain(form):
+    rng = np.random.default_rng(7)
+    scene = random_room(rng, (2, 4))
+    energy = mf.Occupancy(scene, random_masks(rng, scene), form=form)
+    for _ in range(8):
+        x = rng.integers(0, 2, 8)
+        n = rng.integers(8)
+        q = np.stack([1 - x, x], axis=-1).astype(float)
+        q[n] = (0.3, 0.7)
+        with_n = [energy.of(np.where(np.arange(8) == n, label, x).reshape(2, 4)) for label in (0, 1)]
+        field = energy.local_field(q.reshape(2, 4, 2)).reshape(8, 2)[n]
+        assert field[1] - field[0] == pytest.approx(with_n[1] - with_n[0], rel=1e-4, abs=1e-4)
+        assert energy.expected(q.reshape(2, 4, 2)) == pytest.approx(0.3 * with_n[0] + 0.7 * with_n[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_free_energy_against_enumeration(seed):
+    """In rooms of 12 cells: the expected cost near enough to the truth, and nearer than psi of the mean image."""
+    rng = np.random.default_rng(seed)
+    scene = random_room(rng, (3, 4))
+    energy = mf.Occupancy(scene, random_masks(rng, scene))
+    states = _states(12)
+    costs = np.array([energy.of(x.reshape(3, 4)) for x in states])
+    log_z = np.logaddexp.reduce(-costs)
+    mode = mf.mean_field(energy)
+    q = mode.marginals.reshape(12, 2)
+    truth = _weights(q, states) @ costs
+    average, _ = energy._answers(mode.marginals)
+    plain = float(average) + (q * energy.prior_costs).sum()
+    ours = float(energy.expected(mode.marginals))
+    assert abs(ours - truth) < 0.05 + 0.25 * abs(plain - truth)
+    assert mode.log_z == pytest.approx(entr(q).sum() - ours)
+    assert mode.log_z <= log_z + abs(ours - truth) + 1e-9
+
+
+def test_mixture_of_a_small_room_approaches_log_z():
+    scene = mf.Scene(
+        mf.Ground((1, 6), 0.5),
+        (View(30, 20, np.array([[4 * k, 4, 4 * k + 8, 16] for k in range(6)])),),
+        prior=0.1,
+        variance=(0.2,),
+    )
+    energy = mf.Occupancy(scene, seen(scene, [1, 4]))
+    states = _states(6)
+    log_z = np.logaddexp.reduce([-energy.of(x.reshape(1, 6)) for x in states])
+    one, four = (mf.infer(energy, k).log_z for k in (1, 4))
+    assert one <= four <= log_z + 0.05
+    assert log_z - four < 0.8 * (log_z - one)
+
+
+def test_batch_is_one_after_the_other():
+    rng = np.random.default_rng(0)
+    scene = random_room(rng)
+    energy = mf.Occupancy(scene, random_masks(rng, scene))
+    p = rng.random((4, 2, 3))
+    q = np.stack([1 - p, p], axis=-1)
+    np.testing.assert_array_equal(energy.local_field(q), [energy.local_field(one) for one in q])
+    np.testing.assert_array_equal(energy.expected(q), [energy.expected(one) for one in q])
+
+
+def test_variance_follows_the_size_of_a_person():
+    scene = random_room(np.random.default_rng(0), variance=None)
+    energy = mf.Occupancy(scene, random_masks(np.random.default_rng(1), scene))
+    assert energy.variance == pytest.approx([0.2 * view.person_share() for view in scene.views])
+    assert mf.Occupancy(scene, energy.masks, variance=0.3).variance == (0.3, 0.3)
+    assert mf.Occupancy(scene, energy.masks, variance=[0.1, 0.2]).variance == (0.1, 0.2)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"form": "article"}, {"variance": 0.01}, {"noise": 0.05}, {"ignored": 0.5}, {"damping": 0.5}]
+)
+def test_every_option_matters(changed):
+    rng = np.random.default_rng(2)
+    scene = random_room(rng, (3, 4))
+    masks = random_masks(rng, scene)
+    solver = mf.Solver(tolerance=1e-12, max_iterations=12)
+
+    def run(**options):
+        with pytest.warns(mf.errors.NotConvergedWarning):
+            return mf.mean_field(mf.Occupancy(scene, masks, **options), solver=solver).marginals
+
+    assert np.abs(run() - run(**changed)).max() > 1e-6
+
+
+def test_masks_of_every_kind():
+    scene = random_room(np.random.default_rng(0))
+    soft = random_masks(np.random.default_rng(1), scene)
+    hard = [mask > 0.5 for mask in soft]
+    as_bytes = [mask.astype(np.uint8) for mask in hard]
+    images = [np.repeat(255 * mask.astype(np.uint8)[..., None], 3, axis=2) for mask in hard]
+    for same in (as_bytes, [255 * mask for mask in as_bytes], images, [m.astype(float) for m in hard]):
+        np.testing.assert_array_equal(mf.Occupancy(scene, same).masks, hard)
+
+
+def test_reduction_averages_pixels():
+    full = random_room(np.random.default_rng(0), size=(21, 15), reduction=2)
+    masks = [np.random.default_rng(3).random((15, 21)) for _ in full.views]
+    energy = mf.Occupancy(full, masks)
+    assert energy.masks[0].shape == (8, 11)
+    assert energy.masks[0][0, 0] == pytest.approx(masks[0][:2, :2].mean())
+    assert energy.masks[0][7, 10] == pytest.approx(masks[0][14, 20])
+    again = mf.Occupancy(full, energy.masks)
+    np.testing.assert_array_equal(again.masks[1], energy.masks[1])
+
+
+@pytest.mark.parametrize("fill", [0.0, 1.0])
+def test_empty_and_full_frames(fill):
+    walk = mf.datasets.walking_people(1, 2, 1, rng=0)
+    masks = np.full(walk.masks.shape[1:], fill)
+    mode = mf.mean_field(mf.Occupancy(walk.scene, masks), solver=mf.Solver(tolerance=1e-4))
+    assert np.isfinite(mode.marginals).all()
+    assert np.isfinite(mode.log_z)
+    if fill == 0.0:
+        assert mode.labeling().sum() == 0
+
+
+def test_bad_masks_are_named():
+    scene = random_room(np.random.default_rng(0))
+    good = random_masks(np.random.default_rng(1), scene)
+    with pytest.raises(MixfieldError, match=r"mask must have shape \(height, width\) = \(14, 19\)"):
+        mf.Occupancy(scene, [good[0], good[1][1:]])
+    with pytest.raises(MixfieldError, match=r"one mask per view \(2\), got 1"):
+        mf.Occupancy(scene, good[:1])
+    with pytest.raises(MixfieldError, match=r"numbers in \[0, 1\]"):
+        mf.Occupancy(scene, [good[0], 3.0 * good[1]])
+    for wrong in ({"form": "new"}, {"ignored": 0.0}, {"damping": 1.0}, {"noise": -1.0}, {"variance": 0.0}):
+        with pytest.raises(MixfieldError, match=next(iter(wrong))):
+            mf.Occupancy(scene, good, **wrong)
+
+
+def test_a_camera_that_sees_nothing_changes_nothing():
+    rng = np.random.default_rng(5)
+    scene = random_room(rng, n_views=1)
+    masks = random_masks(rng, scene)
+    blind = View(8, 8, np.zeros((6, 4), np.int32))
+    both = mf.Scene(scene.ground, (*scene.views, blind), prior=0.1, variance=(0.05, 0.05))
+    one = mf.mean_field(mf.Occupancy(scene, masks))
+    two = mf.mean_field(mf.Occupancy(both, [*masks, np.ones((8, 8))]))
+    np.testing.assert_allclose(one.marginals, two.marginals)
+    with pytest.raises(MixfieldError, match="no view shows any cell"):
+        mf.Scene(scene.ground, (blind,))
+
+
+def test_unseen_cells_keep_their_prior():
+    rng = np.random.default_rng(6)
+    scene = random_room(rng, (3, 4), hidden=0.6)
+    hidden = ~np.any([view.visible for view in scene.views], axis=0)
+    assert hidden.any()
+    mode = mf.mean_field(mf.Occupancy(scene, random_masks(rng, scene)))
+    np.testing.assert_allclose(mode.marginals.reshape(-1, 2)[hidden, 1], 0.1, rtol=1e-6)
