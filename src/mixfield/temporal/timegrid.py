@@ -81,12 +81,6 @@ class TimeGrid:
     cell: Ints
     graph: PathGraph
 
-    def mask(self, nodes: Bools, shape: tuple[int, int]) -> Bools:
-        """(T, n) marked nodes as cells of frames."""
-        out = np.zeros(shape, bool)
-        out[self.frame[nodes], self.cell[nodes]] = True
-        return out
-
 
 @dataclass(frozen=True, eq=False)
 class Ends:
