@@ -262,6 +262,51 @@ def distribute(dims, tables, log_ratio, n_messages):
         return marginal, [np.log(s) - t for s, (_, t) in zip(shares, tables, strict=False)]
 
 
+# ---------------------------------------------------------------- paths through time
+
+
+def all_paths(graph, node_cost):
+    """Every path of a `PathGraph` from an entry to an exit, as (cost, nodes)."""
+    arcs = {
+        v: [(int(graph.tail[a]), graph.arc_cost[a]) for a in range(graph.start[v], graph.start[v + 1])]
+        for v in range(graph.n)
+    }
+    arriving = {v: [] for v in range(graph.n)}
+    found = []
+    for v in range(graph.n):
+        ways = [(graph.entry[v], ())] + [(cost + step, nodes) for u, step in arcs[v] for cost, nodes in arriving[u]]
+        arriving[v] = [(cost + node_cost[v], (*nodes, v)) for cost, nodes in ways if cost + node_cost[v] < math.inf]
+        found += [(cost + graph.exit[v], nodes) for cost, nodes in arriving[v] if graph.exit[v] < math.inf]
+    return found
+
+
+def disjoint_paths(graph, node_cost):
+    """Least cost of any set of node-disjoint paths, by trying them all."""
+    paths = all_paths(graph, node_cost)
+
+    def best(first, taken):
+        least = 0.0
+        for p in range(first, len(paths)):
+            cost, nodes = paths[p]
+            if taken.isdisjoint(nodes):
+                least = min(least, cost + best(p + 1, taken | set(nodes)))
+        return least
+
+    return best(0, frozenset())
+
+
+def residual_arcs(graph, node_cost, arrival, following):
+    """The residual graph of a flow: (from, to, cost) between entrances (v, 0), exits (v, 1) and "ground"."""
+    for v in range(graph.n):
+        taken = arrival[v] != -1
+        yield ((v, 1), (v, 0), -node_cost[v]) if taken else ((v, 0), (v, 1), node_cost[v])
+        yield ((v, 0), "ground", -graph.entry[v]) if arrival[v] == -2 else ("ground", (v, 0), graph.entry[v])
+        yield ("ground", (v, 1), -graph.exit[v]) if following[v] == -2 else ((v, 1), "ground", graph.exit[v])
+        for a in range(graph.start[v], graph.start[v + 1]):
+            u, step = int(graph.tail[a]), graph.arc_cost[a]
+            yield ((v, 0), (u, 1), -step) if arrival[v] == a else ((u, 1), (v, 0), step)
+
+
 def uncovered(boxes, empty, height, width, ignored=1.0):
     """Probability that each pixel shows no one: the product over the rectangles that contain it."""
     image = np.ones((height, width))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mixfield.apps.segmentation import entropy_gap as entropy_gap
     from mixfield.apps.segmentation import segment as segment
     from mixfield.apps.segmentation import segmentation_energy as segmentation_energy
+    from mixfield.apps.tracking import Tracks as Tracks
+    from mixfield.apps.tracking import track as track
     from mixfield.apps.tuning import Tuning as Tuning
     from mixfield.apps.tuning import tune as tune
     from mixfield.clamping.constraint import Cardinality as Cardinality
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from mixfield.clamping.tail import ExactTail as ExactTail
     from mixfield.clamping.tail import GaussianTail as GaussianTail
     from mixfield.clamping.temperature import critical_temperature as critical_temperature
-    from mixfield.clamping.windows import Windows as Windows
+    from mixfield.clamping.windows import MeltingWindows as MeltingWindows
     from mixfield.energy.active_labels import active_labels as active_labels
     from mixfield.energy.dense_crf import DenseCRF as DenseCRF
     from mixfield.energy.energy import Energy as Energy
@@ -70,12 +72,16 @@ if TYPE_CHECKING:
     from mixfield.scene.camera import Person as Person
     from mixfield.scene.ground import Ground as Ground
     from mixfield.scene.scene import Scene as Scene
+    from mixfield.temporal.costs import posterior_price as posterior_price
+    from mixfield.temporal.costs import printed_price as printed_price
+    from mixfield.temporal.windows import Windows as Windows
 
 # Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
 _CONTENTS = {
     "apps.detection": ["detect"],
     "apps.segmentation": ["Kernels", "entropy_gap", "segment", "segmentation_energy"],
     "apps.tuning": ["Tuning", "tune"],
+    "apps.tracking": ["Tracks", "track"],
     "clamping.constraint": ["Cardinality"],
     "clamping.firm": ["FirmClamp"],
     "clamping.field_ranked": ["FieldRanked"],
@@ -86,7 +92,7 @@ _CONTENTS = {
     "clamping.selection": ["DensestWindow", "EntropyGap", "MaxW", "PhaseTransition", "RandomGroup"],
     "clamping.tail": ["ExactTail", "GaussianTail"],
     "clamping.temperature": ["critical_temperature"],
-    "clamping.windows": ["Windows"],
+    "clamping.windows": ["MeltingWindows"],
     "energy.active_labels": ["active_labels"],
     "energy.dense_crf": ["DenseCRF"],
     "energy.energy": ["Energy"],
@@ -107,6 +113,8 @@ _CONTENTS = {
     "scene.camera": ["Person"],
     "scene.ground": ["Ground"],
     "scene.scene": ["Scene"],
+    "temporal.costs": ["posterior_price", "printed_price"],
+    "temporal.windows": ["Windows"],
 }
 _HOMES = {name: module for module, names in _CONTENTS.items() for name in names}
 _SUBMODULES = ["baselines", "datasets", "errors", "metrics", "pydensecrf"]

@@ -193,10 +193,10 @@ def test_a_clamp_that_holds_nothing_finds_nothing():
 
 
 def test_windows_have_options():
-    assert len(modes_of(two_blobs(), criterion=mf.Windows(smallest=0.9)).modes) == 1
-    assert len(modes_of(two_blobs(), criterion=mf.Windows(tries=1)).modes) > 1
-    few = modes_of(two_blobs(), 2, criterion=mf.Windows(shares=(0.1,)))
-    many = modes_of(two_blobs(), 2, criterion=mf.Windows(shares=(0.6,)))
+    assert len(modes_of(two_blobs(), criterion=mf.MeltingWindows(smallest=0.9)).modes) == 1
+    assert len(modes_of(two_blobs(), criterion=mf.MeltingWindows(tries=1)).modes) > 1
+    few = modes_of(two_blobs(), 2, criterion=mf.MeltingWindows(shares=(0.1,)))
+    many = modes_of(two_blobs(), 2, criterion=mf.MeltingWindows(shares=(0.6,)))
     assert len(few.modes[0].constraints[0].group) < len(many.modes[0].constraints[0].group)
 
 

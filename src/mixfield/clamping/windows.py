@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Windows:
+class MeltingWindows:
     """Groups of pixels of one label that melt together, in windows of several sizes.
 
     Attributes

@@ -52,5 +52,27 @@ def occupancy(
     typer.echo(f"wrote {experiment.write_page(results, out)}")
 
 
+@app.command()
+def tracking(
+    data: Data = None,
+    out: Annotated[Path, typer.Option(help="Folder for the page and its numbers.")] = Path("docs/reproduction"),
+    work: Annotated[Path, typer.Option(help="Folder for posteriors; a stopped run goes on there.")] = Path(
+        "reproduce-occupancy"
+    ),
+    frames: Annotated[int, typer.Option(min=0, max=400, help="Frames of PETS; 0 for the synthetic walks only.")] = 400,
+    scenes: Annotated[int, typer.Option(min=0, help="Synthetic walks with doubts.")] = 5,
+) -> None:
+    """People through time: MODA with and without tracks, on PETS 2009 and on synthetic walks."""
+    from mixfield.reproduce import tracking as experiment
+    from mixfield.reproduce.pets import Pets
+
+    results: dict[str, Any] = {"recorded": [], "synthetic": experiment.synthetic(_say, scenes=scenes)}
+    for views in ((1,), (1, 8)) if frames else ():
+        recording = Pets(data_folder(data) / "people" / "pets09-s2l1", views)
+        kept = work / f"views-{'-'.join(map(str, views))}"
+        results["recorded"].append(experiment.recorded(recording, frames, kept, _say))
+    typer.echo(f"wrote {experiment.write_page(results, out)}")
+
+
 def _say(what: str) -> None:
     typer.echo(f"\r{what}\033[K", nl=False, err=True)

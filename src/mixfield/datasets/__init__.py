@@ -1,6 +1,16 @@
 """Seeded synthetic problems with known truth."""
 
+from mixfield.datasets.doubts import DoubtfulWalk, doubtful_walk
 from mixfield.datasets.fields import PRESETS, four_zones, random_ising
 from mixfield.datasets.people import Walk, look_at, walking_people
 
-__all__ = ["PRESETS", "Walk", "four_zones", "look_at", "random_ising", "walking_people"]
+__all__ = [
+    "PRESETS",
+    "DoubtfulWalk",
+    "Walk",
+    "doubtful_walk",
+    "four_zones",
+    "look_at",
+    "random_ising",
+    "walking_people",
+]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import coloring as coloring
     from mixfield.kernels import counts as counts
     from mixfield.kernels import lattice as lattice
+    from mixfield.kernels import paths as paths
     from mixfield.kernels import separable as separable
     from mixfield.kernels import silhouettes as silhouettes
     from mixfield.kernels import softmax as softmax
@@ -27,6 +28,7 @@ _SUBMODULES = (
     "coloring",
     "counts",
     "lattice",
+    "paths",
     "separable",
     "silhouettes",
     "softmax",

@@ -17,7 +17,7 @@ from mixfield.clamping.lookahead import Lookahead
 from mixfield.clamping.multiplier import Clamp, Settled
 from mixfield.clamping.selection import Criterion
 from mixfield.clamping.temperature import critical_temperature, ladder
-from mixfield.clamping.windows import Windows
+from mixfield.clamping.windows import MeltingWindows
 from mixfield.energy.active_labels import active_labels
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.energy import Energy, allowed_labels, check
@@ -83,8 +83,8 @@ def infer(
     energy : a `FactorGraph`, or anything with ``shape``, ``n_labels``, ``local_field``, ``expected`` and ``of``.
     n_modes : how many modes to look for; fewer come back where the field has no more, with a `FewerModesWarning`.
     rng : seed or generator; the same seed and input give the same bytes, whatever the number of threads.
-    criterion : where to cut: `Lookahead` (default; `Windows` for a `DenseCRF`), `PhaseTransition` (the paper's) or your
-        own.
+    criterion : where to cut: `Lookahead` (default; `MeltingWindows` for a `DenseCRF`), `PhaseTransition` (the paper's)
+        or your own.
     order : which leaf to cut next: `best_first` (default) or `breadth_first` (the paper's).
     clamp : how modes are held in their cells: `Clamp`, or `FirmClamp` for a `DenseCRF`.
     search : how hard the optimum of each cell is searched for; a `DenseCRF` is not searched but released if not given.
@@ -168,7 +168,7 @@ def infer(
 
 def default_criterion(energy: Energy) -> Criterion:
     """Where to cut if nobody says: single variables where the field is small, whole windows where it is dense."""
-    return Windows() if isinstance(energy, DenseCRF) else Lookahead()
+    return MeltingWindows() if isinstance(energy, DenseCRF) else Lookahead()
 
 
 def _seeker(

@@ -25,6 +25,7 @@ class Pets:
 
     folder: Path
     views: tuple[int, ...] = (1,)
+    frame_rate: float = 7.0
 
     def __post_init__(self) -> None:
         if not self.folder.is_dir():

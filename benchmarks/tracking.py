@@ -1,0 +1,76 @@
+"""KSP and KSP*: how long they take, and how close to the bound they come.
+
+    python benchmarks/tracking.py [--seeds 3]
+
+Walks with doubts (80 frames, up to 4 modes, 1600 cells, 8 people), and the same people seen by four modes with noise of
+their own, which is far harder than what a detector gives: each mode misses one person in ten, and adds a false one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+import mixfield as mf
+from mixfield.temporal.choice import choose_modes
+from mixfield.temporal.costs import ModeCosts, frame_costs, stack
+from mixfield.temporal.flow import disjoint_paths
+from mixfield.temporal.timegrid import Ends, Motion, unroll
+
+PRICES = {"posterior": mf.posterior_price, "printed": mf.printed_price}
+
+
+def doubts(seed: int, price: str) -> ModeCosts:
+    walk = mf.datasets.doubtful_walk(80, rng=seed)
+    maps = [np.stack([mode.marginals[..., 1].ravel() for mode in p.modes]) for p in walk.posteriors]
+    return stack([frame_costs(p.weights, q, price=PRICES[price]) for p, q in zip(walk.posteriors, maps, strict=True)])
+
+
+def noise(seed: int, price: str, modes: int = 4) -> ModeCosts:
+    rng = np.random.default_rng(seed)
+    walk = mf.datasets.doubtful_walk(80, rng=seed)
+    frames = []
+    for t in range(80):
+        here = walk.truth[walk.truth["frame"] == t]
+        cells = (here["y"] // 0.5).astype(int) * 40 + (here["x"] // 0.5).astype(int)
+        q = np.minimum(1e-3 * np.exp(rng.normal(0.0, 1.5, (modes, 1600))), 0.3)
+        for k in range(modes):
+            seen = cells[rng.random(len(cells)) < 0.9]
+            q[k, seen] = rng.uniform(0.6, 0.99, len(seen))
+            q[k, rng.integers(1600)] = rng.uniform(0.5, 0.99)
+        frames.append(frame_costs(rng.dirichlet(np.ones(modes)), q, price=PRICES[price]))
+    return stack(frames)
+
+
+def main(seeds: int) -> None:
+    motion = Motion((40, 40), 1, mf.Ground((40, 40), 0.5).border(), 5.0)
+    grid = unroll(np.ones((80, 1600), bool), motion, Ends.open(motion))
+    print("| modes | price | KSP, 1.1 M arcs, s | KSP*, s | gap %, mean | worst |")
+    print("|---|---|---|---|---|---|")
+    for family in (doubts, noise):
+        for price in PRICES:
+            flows, times, gaps = [], [], []
+            for seed in range(seeds):
+                costs = family(seed, price)
+                started = time.perf_counter()
+                disjoint_paths(grid.graph, np.ascontiguousarray(costs.cell[:, 0]).ravel())
+                flows.append(time.perf_counter() - started)
+                started = time.perf_counter()
+                choice = choose_modes(costs, motion)
+                times.append(time.perf_counter() - started)
+                gaps.append(100 * (choice.cost - choice.bound) / abs(choice.cost))
+            print(
+                f"| {family.__name__} | {price} | {np.median(flows):.2f} | {np.median(times):.1f} "
+                f"| {np.mean(gaps):.3f} | {max(gaps):.3f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
+    choose_modes(doubts(0, "posterior"), Motion((40, 40)), time_limit=5)  # compile
+    main(options.seeds)

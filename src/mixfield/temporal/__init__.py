@@ -1,0 +1,1 @@
+"""One mode per frame: paths through time, and the choice of the modes they pass."""

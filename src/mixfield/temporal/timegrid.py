@@ -1,0 +1,121 @@
+"""The grid of cells unrolled in time: a node for each cell of each frame, arcs to where a person can be next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _arrays
+from mixfield.errors import MixfieldError
+from mixfield.temporal.graph import PathGraph
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """How people move, and where they come and go.
+
+    Attributes
+    ----------
+    shape : rows and columns of the grid.
+    radius : cells that a person moves at most from one frame to the next, along each axis.
+    doors : (rows, columns) cells where people may come and go at any time; everywhere in the first and last frame.
+    entry_cost : price of each track, paid where it begins.  0 in the article; 45 in its authors' program.
+    """
+
+    shape: tuple[int, int]
+    radius: int = 1
+    doors: Bools = field(default_factory=lambda: np.zeros((0, 0), bool))
+    entry_cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        _arrays.at_least("radius", self.radius, 1)
+        doors = np.asarray(self.doors)
+        if doors.size == 0:
+            doors = np.zeros(self.shape, bool)
+        if doors.dtype != bool:
+            raise MixfieldError(f"doors must be an array of True and False, got dtype {doors.dtype}")
+        _arrays.check_shape("doors", doors, self.shape, "to match the ground")
+        object.__setattr__(self, "doors", _arrays.frozen(doors.copy()))
+        if not (np.isfinite(self.entry_cost) and self.entry_cost >= 0):
+            raise MixfieldError(f"entry_cost must be a finite number >= 0, got {self.entry_cost!r}")
+
+    @property
+    def n(self) -> int:
+        """Number of cells."""
+        return self.shape[0] * self.shape[1]
+
+    @cached_property
+    def neighbours(self) -> Ints:
+        """(n, (2 radius + 1)^2) cells within reach of each cell, itself included, -1 beyond the grid."""
+        rows, columns = self.shape
+        steps = np.arange(-self.radius, self.radius + 1)
+        row = np.arange(rows)[:, None, None, None] + steps[:, None]
+        column = np.arange(columns)[None, :, None, None] + steps
+        inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
+        return np.where(inside, row * columns + column, -1).reshape(self.n, -1)
+
+    def widen(self, cells: Bools) -> Bools:
+        """Cells (..., n) within reach of the marked ones."""
+        found = np.concatenate([cells, np.zeros((*cells.shape[:-1], 1), bool)], axis=-1)[..., self.neighbours]
+        return np.asarray(found.any(-1))
+
+
+@dataclass(frozen=True, eq=False)
+class TimeGrid:
+    """The nodes that take part, and the graph of the ways between them.
+
+    Attributes
+    ----------
+    frame, cell : (nodes,) of each node, by frame and then by cell.
+    graph : entries, exits and arcs.
+    """
+
+    frame: Ints
+    cell: Ints
+    graph: PathGraph
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What it costs a track to begin in the first frame and to end in the last one, +inf where only doors allow it.
+
+    Attributes
+    ----------
+    first, last : (n,) costs.
+    """
+
+    first: Floats
+    last: Floats
+
+    @staticmethod
+    def open(motion: Motion) -> Ends:
+        """The ends of a whole sequence: tracks begin (at the price of a track) and end at any cell."""
+        return Ends(np.full(motion.n, motion.entry_cost), np.zeros(motion.n))
+
+
+def unroll(active: Bools, motion: Motion, ends: Ends) -> TimeGrid:
+    """The time grid of the ``active`` cells (T, n)."""
+    T, n = active.shape
+    frame, cell = (part.astype(np.int64) for part in np.nonzero(active))
+    number = np.full((T, n + 1), -1, np.int64)  # the last column stands for cells beyond the grid
+    number[frame, cell] = np.arange(len(frame))
+    later = frame > 0
+    tails = np.full((len(frame), motion.neighbours.shape[1]), -1, np.int64)
+    tails[later] = number[frame[later, None] - 1, motion.neighbours[cell[later]]]
+    exists = tails >= 0
+    start = np.concatenate([[0], np.cumsum(exists.sum(1))])
+    doors = motion.doors.ravel()[cell]
+    entry = np.where(doors, motion.entry_cost, np.inf)
+    exit_ = np.where(doors, 0.0, np.inf)
+    first, last = frame == 0, frame == T - 1
+    entry[first] = np.minimum(entry[first], ends.first[cell[first]])
+    exit_[last] = np.minimum(exit_[last], ends.last[cell[last]])
+    tail = tails[exists].astype(np.int32)
+    return TimeGrid(frame, cell, PathGraph(entry, exit_, start, tail, np.zeros(len(tail))))

@@ -1,0 +1,318 @@
+"""mf.track: tracks from posteriors, odd inputs, what users are told."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import mixfield as mf
+from mixfield.cli import app, main
+from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.io import tracks as files
+from mixfield.report.birdseye import birdseye
+from mixfield.temporal.choice import Path
+from mixfield.temporal.timegrid import Motion
+from mixfield.temporal.validator import violations
+
+
+def posterior(*maps, weights=None):
+    """A posterior whose modes have these probabilities of presence."""
+    weights = weights or [1.0] * len(maps)
+    stacked = [np.stack([1.0 - np.asarray(q), np.asarray(q)], axis=-1) for q in maps]
+    return mf.MixturePosterior(tuple(mf.Mode(q, float(np.log(w))) for q, w in zip(stacked, weights, strict=True)))
+
+
+def person_at(row, column, shape=(4, 5), q=0.95):
+    field = np.full(shape, 0.01)
+    field[row, column] = q
+    return field
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return mf.datasets.doubtful_walk(40, shape=(20, 20), people=4, rng=5)
+
+
+@pytest.fixture(scope="module")
+def tracks(walk):
+    return mf.track(walk.posteriors, walk.ground)
+
+
+def test_tracks_keep_the_rules_and_the_certificate(walk, tracks):
+    assert tracks.violations() == []
+    assert tracks.bound <= tracks.cost
+    assert tracks.gap < 0.5
+    assert len(tracks.chosen_modes) == tracks.frames == 40
+    for t, k in enumerate(tracks.chosen_modes):
+        assert k < len(walk.posteriors[t].modes)
+
+
+def test_confidence_and_place_come_from_the_chosen_mode(walk, tracks):
+    for record in tracks.table:
+        mode = walk.posteriors[record["frame"]].modes[tracks.chosen_modes[record["frame"]]]
+        assert record["confidence"] == mode.marginals[record["row"], record["column"], 1]
+        x, y = walk.ground.centres()[record["row"], record["column"]]
+        assert (record["x"], record["y"]) == (x, y)
+
+
+def test_cost_is_the_log_probability_of_the_posteriors(walk, tracks):
+    """The cost is -log prod_t m_k Q_k(x_t), plus the price of the tracks, less the cost of nobody."""
+    total = 0.0
+    for t, p in enumerate(walk.posteriors):
+        q = np.clip([mode.marginals[..., 1] for mode in p.modes], 1e-6, 1 - 1e-6)
+        weights = np.clip(p.weights, 1e-6, 1 - 1e-6)
+        here = tracks.table[tracks.table["frame"] == t]
+        occupied = np.zeros(walk.ground.shape, bool)
+        occupied[here["row"], here["column"]] = True
+        k = tracks.chosen_modes[t]
+        total -= np.log(weights[k]) + np.log(np.where(occupied, q[k], 1 - q[k])).sum()
+        total -= (-np.log(weights) - np.log1p(-q).sum((1, 2))).min()
+    assert tracks.cost == pytest.approx(total + 5.0 * len(tracks.by_identity), abs=1e-6)
+
+
+def test_tracks_beat_the_heaviest_mode_and_the_printed_price(walk, tracks):
+    """Fewer mistakes than the heaviest modes alone; the printed price reports people who are not there."""
+    truth = {t: np.stack([walk.truth[walk.truth["frame"] == t][c] for c in "xy"], axis=-1) for t in range(40)}
+    centres = walk.ground.centres()
+    heaviest = {t: centres[p.modes[0].marginals[..., 1] > 0.5] for t, p in enumerate(walk.posteriors)}
+    printed = mf.track(walk.posteriors, walk.ground, price=mf.printed_price)
+    score = {
+        name: mf.metrics.moda(truth, found, 1.0)
+        for name, found in (("heaviest", heaviest), ("ours", tracks.positions()), ("printed", printed.positions()))
+    }
+    assert score["ours"] > score["heaviest"] + 0.05
+    assert score["ours"] > score["printed"]
+    assert len(tracks.by_identity) == 4 < len(printed.by_identity)
+
+
+def test_windows_and_streams_give_the_same_tracks(walk, tracks):
+    streamed = mf.track(iter(walk.posteriors), SimpleNamespace(ground=walk.ground), windows=mf.Windows(25, 15))
+    assert streamed.cost == pytest.approx(tracks.cost, rel=1e-9)
+    np.testing.assert_array_equal(streamed.chosen_modes, tracks.chosen_modes)
+    assert streamed.violations() == []
+    assert streamed.bound <= tracks.cost + 1e-6
+
+
+def test_same_input_same_bytes(walk, tracks):
+    again = mf.track(walk.posteriors, walk.ground)
+    assert again.table.tobytes() == tracks.table.tobytes()
+
+
+# ---------------------------------------------------------------- every option changes something
+
+
+def test_speed_limits_the_step():
+    """Two cells per frame is too fast without a frame rate, and at 1 m/s; not at 2 m/s."""
+    ground = mf.Ground((1, 9), 0.5)
+    frames = [posterior(person_at(0, 2 * t, (1, 9), q=0.999)) for t in range(5)]
+    far = {"frame_rate": 2.0, "max_speed": 2.0}
+    assert len(mf.track(frames, ground, doors="nowhere", **far).by_identity) == 1
+    assert mf.track(frames, ground, **far).motion.radius == 2
+    assert mf.track(frames, ground, frame_rate=2.0, max_speed=1.0).motion.radius == 1
+    assert mf.track(frames, ground).motion.radius == 1
+    assert mf.track(frames, ground, doors="nowhere").cost > mf.track(frames, ground, doors="nowhere", **far).cost
+    assert mf.track(frames, ground, **far).summary()["fastest"] == pytest.approx(2.0)
+
+
+def test_doors():
+    """Somebody appears in the middle: that needs a door there."""
+    ground = mf.Ground((5, 5), 1.0)
+    frames = [posterior(person_at(2, 2, (5, 5), q=0.999 if 3 <= t < 6 else 0.001)) for t in range(9)]
+    door = np.zeros((5, 5), bool)
+    door[2, 2] = True
+    for doors, count in (("nowhere", 0), ("anywhere", 1), (door, 1)):
+        tracks = mf.track(frames, ground, doors=doors)
+        assert len(tracks.by_identity) == count
+        assert tracks.violations() == []
+
+
+def test_entry_cost_must_be_earned():
+    frames = [posterior(person_at(1, 1, q=0.9)) for _ in range(3)]
+    earned = 3 * np.log(9)
+    assert mf.track(frames, mf.Ground((4, 5), 1.0), entry_cost=earned - 0.1).cost == pytest.approx(-0.1)
+    assert mf.track(frames, mf.Ground((4, 5), 1.0), entry_cost=earned + 0.1).cost == 0.0
+
+
+def test_clip_limits_what_a_certain_cell_earns():
+    frames = [posterior(person_at(1, 1, q=1.0))]
+    for clip in (1e-2, 1e-6):
+        assert mf.track(frames, mf.Ground((4, 5), 1.0), clip=clip, entry_cost=0.0).cost == pytest.approx(
+            np.log(clip / (1 - clip))
+        )
+
+
+# ---------------------------------------------------------------- odd inputs
+
+
+def test_nothing_at_all():
+    tracks = mf.track([], mf.Ground((4, 5), 1.0))
+    assert (tracks.frames, tracks.cost, tracks.bound, tracks.gap) == (0, 0.0, 0.0, 0.0)
+    assert len(tracks.table) == 0
+    assert tracks.summary()["tracks"] == 0
+
+
+def test_nobody():
+    tracks = mf.track([posterior(np.full((4, 5), 0.01))] * 6, mf.Ground((4, 5), 1.0))
+    assert len(tracks.table) == 0
+    assert tracks.cost == tracks.bound == 0.0
+    assert tracks.positions()[3].shape == (0, 2)
+    assert tracks.violations() == []
+
+
+def test_everybody_everywhere():
+    tracks = mf.track([posterior(np.ones((4, 5)), np.zeros((4, 5)))] * 3, mf.Ground((4, 5), 1.0))
+    assert tracks.violations() == []
+    assert len(tracks.table) in (0, 60)
+
+
+def test_frames_with_one_and_with_many_modes():
+    one, two = posterior(person_at(1, 1)), posterior(person_at(1, 1), person_at(2, 4), weights=[0.4, 0.6])
+    tracks = mf.track([one, two, one], mf.Ground((4, 5), 1.0), doors="nowhere")
+    assert tracks.chosen_modes.tolist() == [0, 0, 0]
+    assert len(tracks.by_identity) == 1
+
+
+def test_impossible_modes_have_no_weight():
+    """All modes with bound -inf: equal weights, and an answer."""
+    field = np.stack([1 - person_at(1, 1), person_at(1, 1)], axis=-1)
+    hopeless = mf.MixturePosterior((mf.Mode(field, -np.inf), mf.Mode(field, -np.inf)))
+    assert len(mf.track([hopeless] * 3, mf.Ground((4, 5), 1.0)).by_identity) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"clip": 0.7}, "clip must lie"),
+        ({"doors": "window"}, "doors must be one of"),
+        ({"doors": np.ones((2, 2), bool)}, "doors must have shape"),
+        ({"frame_rate": 0.0}, "frame_rate must be"),
+        ({"frame_rate": 5.0, "max_speed": -1.0}, "max_speed must be"),
+        ({"time_limit": 0.0}, "time_limit must be"),
+        ({"entry_cost": -3.0}, "entry_cost must be"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(MixfieldError, match=message):
+        mf.track([posterior(person_at(1, 1))], mf.Ground((4, 5), 1.0), **options)
+
+
+def test_bad_posteriors():
+    with pytest.raises(MixfieldError, match="posterior of frame 0 must have shape"):
+        mf.track([posterior(np.full((3, 3), 0.1))], mf.Ground((4, 5), 1.0))
+    with pytest.raises(MixfieldError, match="one MixturePosterior per frame, got ndarray for frame 0"):
+        mf.track([np.zeros((4, 5))], mf.Ground((4, 5), 1.0))
+    with pytest.raises(MixfieldError, match="NaN"):
+        mf.track([posterior(np.full((4, 5), np.nan))], mf.Ground((4, 5), 1.0))
+
+
+# ---------------------------------------------------------------- the validator sees what is wrong
+
+
+def test_validator():
+    motion = Motion((1, 4), 1, np.array([[True, False, False, False]]))
+    fine = Path(0, np.array([1, 2, 3]))
+    assert violations({0: fine}, motion, 3) == []
+    wrong = {
+        "begins in frame 1": {0: Path(1, np.array([2, 2]))},
+        "ends in frame 1": {0: Path(0, np.array([2, 2]))},
+        "jumps": {0: Path(0, np.array([0, 2, 2]))},
+        "share cell 2 in frame 1": {0: fine, 1: Path(0, np.array([3, 2, 2]))},
+        "leaves the sequence": {0: Path(0, np.array([2, 2, 2, 2]))},
+        "or the ground": {0: Path(0, np.array([3, 4, 3]))},
+    }
+    for message, tracks in wrong.items():
+        assert any(message in sentence for sentence in violations(tracks, motion, 3))
+
+
+def test_tracks_with_a_gap_are_told(tracks):
+    broken = replace(tracks, table=np.delete(tracks.table, 5))
+    assert any("gap" in sentence for sentence in broken.violations())
+
+
+# ---------------------------------------------------------------- files and the command line
+
+
+def test_csv_and_mot_files(tracks, tmp_path):
+    files.write_csv(tmp_path / "tracks.csv", tracks, frames=range(100, 140))
+    again = files.read_csv(tmp_path / "tracks.csv")
+    assert again["frame"].min() == 100
+    again["frame"] -= 100
+    np.testing.assert_array_equal(again, tracks.table)
+    files.write_mot(tmp_path / "tracks.txt", tracks)
+    lines = [line.split(",") for line in (tmp_path / "tracks.txt").read_text().splitlines()]
+    assert len(lines) == len(tracks.table)
+    assert [int(line[0]) for line in lines] == sorted(tracks.table["frame"] + 1)
+    assert all(len(line) == 10 and line[2:6] == ["-1"] * 4 for line in lines)
+
+
+def test_a_wrong_table_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("frame,who\n1,2\n")
+    with pytest.raises(FileFormatError, match="first line must be identity,frame"):
+        files.read_csv(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("identity,frame,row,column,x,y,confidence\n1,2,x,4,5,6,7\n")
+    with pytest.raises(FileFormatError, match="not a table of tracks"):
+        files.read_csv(tmp_path / "b.csv")
+
+
+def test_birdseye_holds_every_track(tracks):
+    page = birdseye(tracks, title="a < b")
+    assert "a &lt; b" in page
+    drawn = json.loads(re.search(r"const tracks = (.*), modes = ", page)[1])
+    assert {identity: len(places) for identity, _, places in drawn} == {
+        identity: len(rows) for identity, rows in tracks.by_identity.items()
+    }
+    assert "<script src" not in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.fixture
+def folder(walk, tmp_path):
+    for t, p in enumerate(walk.posteriors[:12]):
+        p.save(tmp_path / f"frame_{t + 7:06d}.npz")
+    return tmp_path
+
+
+def test_track_on_the_command_line(walk, folder, tmp_path):
+    out = tmp_path / "answer.csv"
+    answer = CliRunner().invoke(app, ["track", str(folder), "--cell", "0.5", "--out", str(out), "--json"])
+    assert answer.exit_code == 0, answer.output
+    facts = json.loads(answer.stdout)
+    expected = mf.track(walk.posteriors[:12], walk.ground)
+    assert facts["cost"] == pytest.approx(expected.cost)
+    assert facts["tracks"] == len(expected.by_identity)
+    table = files.read_csv(out)
+    assert table["frame"].min() == 7
+    np.testing.assert_allclose(table["x"], expected.table["x"])
+    assert out.with_suffix(".txt").exists()
+    assert out.with_suffix(".html").exists()
+    told = CliRunner().invoke(app, ["track", str(folder), "--out", str(out), "--price", "printed"])
+    for word in ("tracks in 12 frames", "from the best", "speed"):
+        assert word in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "no posteriors"),
+        (["{folder}", "--price", "free"], "--price must be"),
+        (["{folder}", "--out", "missing/t.csv"], "does not exist"),
+        (["{folder}", "--doors", "roof"], "doors must be one of"),
+        (["{folder}", "--window", "5", "--overlap", "5"], "overlap must be less"),
+    ],
+)
+def test_bad_command_lines_are_one_sentence(folder, arguments, message, monkeypatch, capsys):
+    words = [word.format(folder=folder) for word in arguments]
+    monkeypatch.setattr(sys, "argv", ["mixfield", "track", *words])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    told = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert message in told
+    assert told.count("\n") == 1
