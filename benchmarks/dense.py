@@ -147,7 +147,7 @@ def ours(case: Case, threads: int, iterations: int = ITERATIONS, n_modes: int = 
 
 def drop_in(case: Case, threads: int) -> Work:
     """The same calls as the peer, to the module that stands in for it."""
-    inner = peer(case, "mixfield.pydensecrf")
+    inner = peer(case, "mixfield.pydensecrf.densecrf")
 
     def work() -> object:
         os.environ["MIXFIELD_THREADS"] = str(threads)

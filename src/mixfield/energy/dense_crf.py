@@ -20,7 +20,7 @@ Float32s = NDArray[np.float32]
 
 FORBIDDEN = np.float32(1e6)  # a cost that nothing outweighs, and that still adds up without overflow
 LARGE = 1e5  # costs from here on are taken relative to the least of their pixel
-BAND = 1 << 16  # numbers that one thread works on at a time
+BAND = 1 << 17  # numbers that one thread works on at a time
 FEW = 6  # labels up to which it pays to leave out the last of them
 
 

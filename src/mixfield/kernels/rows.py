@@ -5,6 +5,7 @@ The compiler does not find this form by itself: it would keep the sum in memory,
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -92,7 +93,41 @@ def _smoother(lanes):
     return smooth
 
 
+def _stacker(lanes, copies):
+    """out[at:] = sum over k in begin .. end of weight[k] * source[start + k * stride :], for lanes * copies numbers."""
+
+    @intrinsic
+    def stack(context, source, start, stride, weight, begin, end, out, at):  # noqa: ARG001
+        place = types.intp
+        signature = types.void(source, place, place, weight, place, place, out, place)
+        vector = ir.VectorType(ir.FloatType(), lanes)
+
+        def generate(context, builder, signature, arguments):
+            source, start, stride, weight, begin, end, out, at = arguments
+            weights = context.make_array(signature.args[3])(context, builder, weight).data
+            nothing = ir.Constant(vector, [0.0] * lanes)
+            totals = [cgutils.alloca_once_value(builder, nothing) for _ in range(copies)]
+            with cgutils.for_range_slice(builder, begin, end, ir.Constant(begin.type, 1)) as (k, _):
+                factor = _spread(builder, builder.load(builder.gep(weights, [k])), vector)
+                first = builder.add(start, builder.mul(k, stride))
+                for copy, total in enumerate(totals):
+                    where = builder.add(first, ir.Constant(first.type, copy * lanes))
+                    here = _load(builder, _pointer(context, builder, signature.args[0], source, where, vector))
+                    product = builder.fmul(factor, here, flags=("contract",))
+                    builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+            for copy, total in enumerate(totals):
+                where = builder.add(at, ir.Constant(at.type, copy * lanes))
+                target = _pointer(context, builder, signature.args[6], out, where, vector)
+                builder.store(builder.load(total), target).align = 4
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return stack
+
+
 _weigh8, _weigh4 = _weigher(8), _weigher(4)
+_stack32, _stack4 = _stacker(8, 4), _stacker(4, 1)
 _smooth8, _smooth4 = _smoother(8), _smoother(4)
 
 
@@ -122,3 +157,20 @@ def smooth(source, row, a, b, channels, gain, keep, out):
         shift += 8
     if shift < channels:
         _smooth4(source, row * channels + shift, a * channels + shift, b * channels + shift, gain, keep, out)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def stack(source, start, stride, weight, begin, end, out, at, size):
+    """out[at : at + size] = sum over k in begin .. end of weight[k] * source[start + k * stride :]; arrays are flat."""
+    i = 0
+    while i + 32 <= size:
+        _stack32(source, start + i, stride, weight, begin, end, out, at + i)
+        i += 32
+    while i + 4 <= size:
+        _stack4(source, start + i, stride, weight, begin, end, out, at + i)
+        i += 4
+    for j in range(i, size):
+        total = np.float32(0.0)
+        for k in range(begin, end):
+            total += weight[k] * source[start + j + k * stride]
+        out[at + j] = total

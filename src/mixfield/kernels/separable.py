@@ -5,43 +5,37 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-STRIP = 1024  # numbers that stay in the nearest cache while several rows are added up
+from mixfield.kernels.rows import stack
+
+STRIP = 2048  # numbers that stay in the nearest caches while several rows are added up
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _weigh(source, stride, offset, weight, out):
-    """Add sum over k of weight[k] * source[offset + k * stride :] to ``out``, four terms at a time."""
-    size, taps = len(out), len(weight)
-    even = taps // 4 * 4
-    for k in range(0, even, 4):
-        s = offset + k * stride
-        first, second = source[s : s + size], source[s + stride : s + stride + size]
-        third, fourth = source[s + 2 * stride : s + 2 * stride + size], source[s + 3 * stride : s + 3 * stride + size]
-        a, b, c, d = weight[k], weight[k + 1], weight[k + 2], weight[k + 3]
-        for i in range(size):
-            out[i] += a * first[i] + b * second[i] + c * third[i] + d * fourth[i]
-    for k in range(even, taps):
-        first, a = source[offset + k * stride : offset + k * stride + size], weight[k]
-        for i in range(size):
-            out[i] += a * first[i]
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def filter_rows(values, taps, first, last, out):
     """Rows ``first`` to ``last`` of sum over k of taps[row, k] * values[row + k - radius], into ``out``.
 
     Rows beyond the edge have no weight.
     """
     rows, columns = values.shape
-    radius = (taps.shape[1] - 1) // 2
-    flat = values.reshape(-1)
+    width = taps.shape[1]
+    radius = (width - 1) // 2
+    source, weight, target = values.reshape(-1), taps.reshape(-1), out.reshape(-1)
     for begin in range(0, columns, STRIP):
-        end = min(columns, begin + STRIP)
+        size = min(STRIP, columns - begin)
         for row in range(first, last):
-            low, high = max(0, row - radius), min(rows, row + radius + 1)
-            weight = taps[row, low - row + radius : high - row + radius]
-            out[row - first, begin:end] = 0.0
-            _weigh(flat, columns, low * columns + begin, weight, out[row - first, begin:end])
+            low, high = max(0, radius - row), min(width, rows + radius - row)
+            start = (row - radius) * columns + begin - row * width * columns  # where a tap before the first row points
+            stack(
+                source,
+                start,
+                columns,
+                weight,
+                row * width + low,
+                row * width + high,
+                target,
+                (row - first) * columns + begin,
+                size,
+            )
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
@@ -57,15 +51,11 @@ def filter_add(values, taps, bell, channels, before, after, first, last, out):
     filter_rows(values, taps, first, last, lines)
     padded = np.zeros(size + 2 * margin, values.dtype)
     inside = padded[margin : margin + size]
-    total = np.empty(STRIP, values.dtype)
+    total = np.empty(size, values.dtype)
     for row in range(last - first):
-        line = lines[row]
+        line, target = lines[row], out[row]
         for i in range(size):
             inside[i] = before[i] * line[i]
-        for begin in range(0, size, STRIP):
-            strip = total[: min(STRIP, size - begin)]
-            factor, target = after[begin : begin + STRIP], out[row, begin : begin + STRIP]
-            strip[:] = 0.0
-            _weigh(padded, channels, begin, bell, strip)
-            for i in range(len(strip)):
-                target[i] += factor[i] * strip[i]
+        stack(padded, 0, channels, bell, 0, len(bell), total, 0, size)
+        for i in range(size):
+            target[i] += after[i] * total[i]
