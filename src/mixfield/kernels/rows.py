@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 
@@ -124,6 +124,36 @@ def _stacker(lanes, copies):
         return signature, generate
 
     return stack
+
+
+if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be stepped through
+
+    def _plain_weigh(lanes):
+        def weigh(source, row, weight, begin, end, channels, shift, out, at):
+            for e in range(begin, end):
+                start = row[e] * channels + shift
+                out[at : at + lanes] += weight[e] * source[start : start + lanes]
+
+        return weigh
+
+    def _plain_stack(lanes, copies):
+        def stack(source, start, stride, weight, begin, end, out, at):
+            size = lanes * copies
+            out[at : at + size] = 0.0
+            for k in range(begin, end):
+                out[at : at + size] += weight[k] * source[start + k * stride : start + k * stride + size]
+
+        return stack
+
+    def _plain_smooth(lanes):
+        def smooth(source, at, a, b, gain, keep, out):
+            sides = source[a : a + lanes] + source[b : b + lanes]
+            total = gain * (source[at : at + lanes] + np.float32(0.5) * sides)
+            out[at : at + lanes] = total + (out[at : at + lanes] if keep else np.float32(0.0))
+
+        return smooth
+
+    _weigher, _stacker, _smoother = _plain_weigh, _plain_stack, _plain_smooth
 
 
 _weigh8, _weigh4 = _weigher(8), _weigher(4)

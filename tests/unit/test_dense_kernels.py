@@ -1,0 +1,142 @@
+"""The compiled loops of dense fields against plain loops; also run without the compiler."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.kernels import lattice, rows, separable, softmax
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # keys wrap around; Python says so
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("channels", [4, 8, 16, 24])
+def test_weigh_adds_weighted_rows(channels, rng):
+    source = rng.random((9, channels)).astype(np.float32)
+    row, weight = rng.integers(0, 9, 12).astype(np.int32), rng.random(12).astype(np.float32)
+    out = np.ones(3 * channels, np.float32)
+    rows.weigh(source.ravel(), row, weight, 2, 11, channels, out, channels)
+    expected = np.ones((3, channels))
+    for e in range(2, 11):
+        expected[1] += weight[e] * source[row[e]]
+    assert out == pytest.approx(expected.ravel(), rel=1e-5)
+
+
+@pytest.mark.parametrize("channels", [4, 8, 12])
+@pytest.mark.parametrize("keep", [0.0, 1.0])
+def test_smooth_adds_half_of_both_neighbours(channels, keep, rng):
+    source = rng.random((5, channels)).astype(np.float32)
+    out = rng.random((5, channels)).astype(np.float32)
+    expected = keep * out[2] + 0.5 * (source[2] + 0.5 * (source[0] + source[4]))
+    rows.smooth(source.ravel(), 2, 0, 4, channels, np.float32(0.5), np.float32(keep), out.reshape(-1))
+    assert out[2] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [1, 4, 31, 32, 75])
+def test_stack_adds_shifted_lines(size, rng):
+    source, weight = rng.random(400).astype(np.float32), rng.random(6).astype(np.float32)
+    out = np.full(size + 2, 7.0, np.float32)
+    rows.stack(source, 3, 11, weight, 1, 5, out, 1, size)
+    expected = sum(weight[k] * source[3 + 11 * k : 3 + 11 * k + size] for k in range(1, 5))
+    assert out[1:-1] == pytest.approx(expected, rel=1e-5)
+    assert out[0] == out[-1] == 7.0
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_points_are_mixtures_of_the_corners_around_them(d, rng):
+    """The weights are positive, sum to one, and a point is the weighted mean of its corners."""
+    n = 40
+    features = rng.normal(size=(n, d)).astype(np.float32) * 3
+    multiplier = np.append(rng.integers(1, 2**40, d) | 1, 0)
+    keys, weight = np.empty((n, d + 1), np.int64), np.empty((n, d + 1), np.float32)
+    scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
+    lattice.embed(features, scale.astype(np.float32), multiplier, 0, n, keys, weight)
+    assert (weight > -1e-4).all()
+    assert weight.sum(1) == pytest.approx(np.ones(n), abs=1e-4)
+    elevated = np.zeros((n, d + 1))
+    for j in range(d, 0, -1):
+        scaled = features[:, j - 1] * scale[j - 1]
+        elevated[:, j] += -j * scaled
+        elevated[:, :j] += scaled[:, None]
+    # keys are linear in the coordinates of the corners, so their mean is the key of the point
+    mean = (weight.astype(float) * keys).sum(1)
+    assert mean == pytest.approx(elevated @ multiplier.astype(float), rel=1e-3, abs=1e-4 * float(multiplier.max()))
+
+
+def test_numbers_follow_first_appearance_whatever_the_shares(rng):
+    keys = rng.integers(0, 50, (60, 3))
+    whole, first, second = (np.empty((60, 3), np.int32) for _ in range(3))
+    known = lattice.number(keys, 0, 60, whole)
+    assert known.tolist() == list(dict.fromkeys(keys.ravel().tolist()))
+    assert (known[whole] == keys).all()
+    left = lattice.number(keys, 0, 25, first)
+    right = lattice.number(keys, 25, 60, second)
+    merged, numbers = lattice.merge(left, right)
+    lattice.renumber(numbers, 25, 60, second)
+    assert merged.tolist() == known.tolist()
+    assert (np.concatenate([first[:25], second[25:]]) == whole).all()
+
+
+def test_neighbours_are_steps_apart():
+    known = np.array([10, 17, 3, 24])
+    plus, minus = np.empty((1, 4), np.int32), np.empty((1, 4), np.int32)
+    lattice.link(lattice.hashed(known), known, np.array([7]), 0, 1, plus, minus)
+    assert plus.tolist() == [[1, 3, 0, 4]]
+    assert minus.tolist() == [[2, 0, 4, 1]]
+
+
+def test_ranks_sort(rng):
+    code = rng.integers(0, 2**40, 300)
+    code[::3] = code[0]
+    assert lattice.ranks(code).tolist() == np.argsort(np.argsort(code, kind="stable"), kind="stable").tolist()
+
+
+def test_rows_beyond_the_edge_have_no_weight(rng):
+    values, taps = rng.random((5, 8)).astype(np.float32), rng.random((5, 7)).astype(np.float32)
+    out = np.empty((5, 8), np.float32)
+    separable.filter_rows(values, taps, 0, 5, out)
+    expected = np.zeros((5, 8))
+    for row in range(5):
+        for k in range(7):
+            if 0 <= row + k - 3 < 5:
+                expected[row] += taps[row, k] * values[row + k - 3]
+    assert out == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("per_mode", [2, 3])
+def test_an_update_is_a_softmax(per_mode, rng):
+    """Two modes, one with a bias, three labels of which the last may follow from the others."""
+    n, n_modes, n_labels = 150, 2, 3
+    unary = rng.normal(size=(n, n_labels)).astype(np.float32)
+    bias = rng.normal(size=(1, n, n_labels)).astype(np.float32)
+    shared = rng.random(n).astype(np.float32) + 3
+    heard = rng.random((n, n_modes, n_labels)).astype(np.float32)
+    heard[..., -1] = shared[:, None] - heard[..., :-1].sum(-1)
+    was = rng.dirichlet(np.ones(n_labels), (n, n_modes)).astype(np.float32)
+    field = np.ascontiguousarray(heard[..., :per_mode]).reshape(n, -1)
+    old = np.ascontiguousarray(was[..., :per_mode]).reshape(n, -1)
+    new, sums, change = np.zeros_like(old), np.zeros((n_modes, 3)), np.zeros(n_modes)
+    cooling, bias_of = np.array([1.0, 0.5], np.float32), np.array([-1, 0], np.int32)
+    softmax.update(unary, bias, bias_of, shared, field, old, per_mode, cooling, True, 0, n, new, sums, change)
+    for k in range(n_modes):
+        costs = unary + (bias[0] if k else 0.0)
+        z = (heard[:, k] - costs).astype(float) * cooling[k]
+        q = np.exp(z - z.max(1, keepdims=True))
+        q /= q.sum(1, keepdims=True)
+        assert new.reshape(n, n_modes, per_mode)[:, k] == pytest.approx(q[:, :per_mode], abs=1e-6)
+        assert sums[k] == pytest.approx(
+            [(was[:, k] * heard[:, k]).sum(), (q * costs).sum(), -(q * np.log(q)).sum()], rel=1e-4, abs=1e-3
+        )
+        assert change[k] == pytest.approx(np.abs(q - was[:, k]).max(), abs=1e-5)
+
+
+def test_movers_are_the_pixels_that_change(rng):
+    old = rng.random((50, 4)).astype(np.float32)
+    new = old.copy()
+    new[[3, 17, 41], 2] += 0.5
+    assert softmax.movers(old, new, np.float32(0.1)).tolist() == [3, 17, 41]
