@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -50,14 +50,13 @@ def write(path: str | PathLike[str], contents: Contents) -> None:
         "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
         "marginals": np.stack([mode.marginals for mode in contents.modes]),
     }
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-        try:
+    draft = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        with open(draft, "xb") as file:
             _write_npz(file, arrays)
-            file.flush()
-            os.replace(file.name, target)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def read(path: str | PathLike[str]) -> Contents:
