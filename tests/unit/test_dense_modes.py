@@ -9,6 +9,7 @@ import naive_dense
 import numpy as np
 import pytest
 from dense_fields import two_blobs
+from scipy.ndimage import gaussian_filter
 
 import mixfield as mf
 from mixfield.energy.active_labels import active_labels
@@ -246,3 +247,11 @@ def test_save_and_load(tmp_path):
             assert np.array_equal(a.labels, b.labels)
             assert (a.count, a.sign) == (b.count, b.sign)
     assert again.sample(2, rng=0).shape == (2, 24, 32)
+
+
+def test_modes_that_are_held_can_be_cut_again():
+    """Constraints met again on a longer path keep the multipliers that hold them; without them 8 modes are found."""
+    unary = gaussian_filter(np.random.default_rng(1).normal(size=(24, 32, 3)), (2, 2, 0))
+    found = mf.infer(mf.DenseCRF(unary / unary.std(), [mf.Gaussian(2.0, 4.0)], negligible=0), 10)
+    assert len(found.modes) == 10
+    assert max(sum(c.sign < 0 for c in mode.constraints) for mode in found.modes) >= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,11 @@ class Cardinality:
         object.__setattr__(self, "group", _arrays.frozen(group))
         object.__setattr__(self, "labels", _arrays.frozen(labels))
         object.__setattr__(self, "count", int(self.count))
+
+    @cached_property
+    def identity(self) -> tuple[bytes, bytes, int, int]:
+        """The same for equal constraints."""
+        return self.group.tobytes(), self.labels.tobytes(), self.count, self.sign
 
     def opposite(self) -> Cardinality:
         """The other side of the cut."""

@@ -7,7 +7,7 @@ multiplier is looked for that still holds them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -116,7 +116,7 @@ class _Hold:
         self.fixed = np.stack([np.where(cell.allowed, np.float32(0.0), FORBIDDEN) for cell in cells])
         for costs, cell in zip(self.fixed, cells, strict=True):
             for constraint in cell.soft:
-                _push(costs, constraint, parent.multipliers.get(constraint, 0.0))
+                _push(costs, constraint, self.inherited(constraint))
         self.bias = dense.Bias(self.fixed.copy(), np.arange(len(cells), dtype=np.int32))
         self.iteration = dense.Iteration(crf, len(cells), self.bias, threads=solver.threads)
 
@@ -133,11 +133,15 @@ class _Hold:
         """Channels of some of the modes."""
         return dense.pack(self.crf, dense.unpack(self.crf, values, len(self.cells))[places])
 
-    def multipliers(self, place: int, own: float) -> dict[Cardinality, float]:
+    def inherited(self, constraint: Cardinality) -> float:
+        """The multiplier of an earlier cut, a little firmer: the new cut shakes a mode that stands on the brink."""
+        return 1.5 * self.parent.multipliers.get(constraint.identity, 0.0)
+
+    def multipliers(self, place: int, own: float) -> dict[Hashable, float]:
         """What holds one of the modes."""
-        held = {c: self.parent.multipliers.get(c, 0.0) for c in self.cells[place].soft}
+        held: dict[Hashable, float] = {c.identity: self.inherited(c) for c in self.cells[place].soft}
         new = _new(self.cells[place])
-        return held if new is None else held | {new: own}
+        return held if new is None else held | {new.identity: own}
 
     def choose(self, first: NDArray[np.bool_], one: Float32s, other: Float32s) -> Float32s:
         """Channels of ``one`` for the modes marked ``first``, of ``other`` for the rest."""

@@ -7,7 +7,7 @@ from below, with warm starts from the firm point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,13 +57,16 @@ class Clamp:
 
 @dataclass(frozen=True)
 class Settled:
-    """Modes that live in their cell: marginals (K, n, L), bounds, how the final runs ended, and what holds them."""
+    """Modes that live in their cell: marginals (K, n, L), bounds, how the final runs ended, and what holds them.
+
+    ``multipliers`` go by `Cardinality.identity`.
+    """
 
     q: Floats
     log_z: Floats
     converged: NDArray[np.bool_]
     iterations: NDArray[np.int32]
-    multipliers: Mapping[Cardinality, float] = field(default_factory=dict)
+    multipliers: Mapping[Hashable, float] = field(default_factory=dict)
 
 
 def settle(energy: Energy, cell: Cell, starts: Floats, *, solver: Solver, clamp: Clamp) -> Settled:

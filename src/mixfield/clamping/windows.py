@@ -45,9 +45,8 @@ class MeltingWindows:
         labels = leaf.q.argmax(1)
         free = np.zeros(len(labels), bool)
         free[leaf.free] = True
-        for constraint in leaf.cell.constraints:
-            if constraint.sign > 0:  # its mode is its parent's: the same group would be cut again
-                free[constraint.group] = False
+        for constraint in leaf.cell.constraints:  # a group that was cut would be cut again, or turned back
+            free[constraint.group] = False
         found: list[tuple[int, Proposal]] = []
         heats = sorted({max(1.0, share * gamma) for share in self.heats})
         for heat, q in zip(heats, leaf.melted(heats), strict=True):
