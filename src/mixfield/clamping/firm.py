@@ -18,7 +18,8 @@ from mixfield.clamping.cell import Cell
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.multiplier import Settled
 from mixfield.clamping.tail import AutoTail, Tail
-from mixfield.energy.dense_crf import FORBIDDEN, DenseCRF
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver

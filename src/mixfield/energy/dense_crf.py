@@ -3,51 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads, kernels
-from mixfield.energy import normalization
-from mixfield.energy.gaussian import Bilateral, Filter, Gaussian, Kernel
+from mixfield.energy.coupling import couple, row_sums
+from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.separable import Separable
+from mixfield.energy.unary import FORBIDDEN, LARGE, log_costs, tamed
 from mixfield.errors import InfeasibleError, MixfieldError
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-FORBIDDEN = np.float32(1e6)  # a cost that nothing outweighs, and that still adds up without overflow
-LARGE = 1e5  # costs from here on are taken relative to the least of their pixel
 BAND = 1 << 17  # numbers that one thread works on at a time
 FEW = 6  # labels up to which it pays to leave out the last of them
-
-
-@dataclass(frozen=True, eq=False)
-class Coupling:
-    """A kernel between pixels and what it means for labels.
-
-    Attributes
-    ----------
-    filter : sums under the kernel, times the weight if it only rewards equal labels.
-    compatibility : ``None`` in that case, else (L, L) costs.
-    strength : the weight, or the largest eigenvalue of minus the costs.
-    unit : whether the kernel is normalised: its own largest eigenvalue is one.
-    attractive : whether it never favours unequal labels: the plain update cannot raise the free energy.
-    """
-
-    filter: Filter
-    compatibility: Float32s | None
-    strength: float
-    unit: bool
-    attractive: bool
-
-    def restricted(self, labels: NDArray[np.int64]) -> Coupling:
-        """The same for some of the labels."""
-        if self.compatibility is None:
-            return self
-        return replace(self, compatibility=np.ascontiguousarray(self.compatibility[np.ix_(labels, labels)]))
 
 
 class DenseCRF:
@@ -102,7 +74,7 @@ class DenseCRF:
         """Check costs (n, L) and keep them in single precision, forbidden labels at a price nothing outweighs."""
         least = np.zeros(1)
         if not max(costs.max(), -costs.min()) < LARGE:  # infinite, not a number, or really large
-            costs, least = _tamed(costs, shape)
+            costs, least = tamed(costs, shape)
         self.shape = shape
         self.costs = np.ascontiguousarray(costs, np.float32)
         self.least = least  # (n,) part of every label's cost, or (1,) zero
@@ -111,7 +83,7 @@ class DenseCRF:
     def _couple(self, pairwise: Sequence[Kernel], *, symmetric: bool, threads: int) -> None:
         potts = all(np.ndim(kernel.weight) == 0 and kernel.compatibility is None for kernel in pairwise)
         self.couplings = tuple(
-            _coupling(kernel, self.shape, self.n_labels, potts=potts, symmetric=symmetric, threads=threads)
+            couple(kernel, self.shape, self.n_labels, potts=potts, symmetric=symmetric, threads=threads)
             for kernel in pairwise
         )
 
@@ -151,7 +123,7 @@ class DenseCRF:
         pairwise: list[Kernel] = [Gaussian(smooth_sxy, smooth_weight)]
         if image is not None:
             pairwise.append(Bilateral(image, sxy, srgb, weight))
-        return cls(_log_costs(probs, floor), pairwise, negligible=negligible, threads=threads)
+        return cls(log_costs(probs, floor), pairwise, negligible=negligible, threads=threads)
 
     # ------------------------------------------------------------------ what an energy answers
 
@@ -210,7 +182,7 @@ class DenseCRF:
             if coupling.unit:
                 total += max(0.0, coupling.strength)
             else:
-                largest = max(0.0, float(_row_sums(coupling.filter, self.n).max()))
+                largest = max(0.0, float(row_sums(coupling.filter, self.n).max()))
                 total += largest if coupling.compatibility is None else coupling.strength * largest
         return total / 2
 
@@ -247,7 +219,7 @@ class DenseCRF:
         return self._support_of_ones(rough=True)
 
     def _support_of_ones(self, *, rough: bool) -> Float32s:
-        rows = (_row_sums(coupling.filter, self.n, rough=rough) for coupling in self.couplings)
+        rows = (row_sums(coupling.filter, self.n, rough=rough) for coupling in self.couplings)
         return sum(rows, np.zeros(self.n, np.float32))
 
     def width(self, n_modes: int) -> int:
@@ -350,85 +322,6 @@ class DenseCRF:
         return np.moveaxis(out[:, :size].reshape(self.n, n_modes, self.n_labels), 1, 0).astype(np.float64)
 
 
-def _tamed(costs: NDArray[np.floating], shape: tuple[int, ...]) -> tuple[NDArray[np.floating], Floats]:
-    """Costs with a price for forbidden labels, large ones relative to the least of their pixel, and that least cost."""
-    forbidden, least = np.isposinf(costs), np.zeros(1)
-    if not np.isfinite(costs[~forbidden]).all():
-        raise MixfieldError("unary must hold costs: numbers or +inf (forbidden), got NaN or -inf")
-    empty = np.flatnonzero(forbidden.all(1))
-    if len(empty):
-        pixel = tuple(int(i) for i in np.unravel_index(empty[0], shape))
-        raise InfeasibleError(f"unary forbids every label of pixel {pixel}; allow at least one")
-    if np.abs(costs[~forbidden]).max() >= LARGE:  # only differences between the labels of a pixel matter
-        least = costs.min(1).astype(np.float64)
-        costs = np.minimum(costs - least[:, None], FORBIDDEN / 2)
-    return np.where(forbidden, FORBIDDEN, costs), least
-
-
 def padded(channels: int) -> int:
     """Room for some channels: 4, or a multiple of 8, as the filters need it, without rows that straddle cache lines."""
     return 4 if channels <= 4 else 16 if 8 < channels <= 16 else -(-channels // 8) * 8
-
-
-def _row_sums(filter: Filter, n: int, *, rough: bool = False) -> Float32s:
-    """(n,) filtered ones."""
-    ones, out = np.ones((n, 4), np.float32), np.zeros((n, 4), np.float32)
-    filter.add(filter.prepare(ones, filter.workspace(4), _threads.available(), rough=rough), 0, n, out)
-    return out[:, 0]
-
-
-def _coupling(
-    kernel: Kernel, shape: tuple[int, ...], n_labels: int, *, potts: bool, symmetric: bool, threads: int
-) -> Coupling:
-    """A kernel with its filter built."""
-    normalization.check(kernel.normalization)
-    weight = _finite("weight", kernel.weight)
-    unit = kernel.normalization != "none"
-    if potts:
-        built = kernel.filter(shape, float(weight), symmetric=symmetric, threads=threads)
-        return Coupling(built, None, float(weight), unit, bool(weight >= 0))
-    costs = _compatibility(kernel, weight, n_labels)
-    built = kernel.filter(shape, 1.0, symmetric=symmetric, threads=threads)
-    centred = np.eye(n_labels) - 1.0 / n_labels
-    attraction = np.linalg.eigvalsh(-centred @ costs @ centred)
-    return Coupling(built, costs, max(0.0, float(attraction[-1])), unit, bool(attraction[0] > -1e-6))
-
-
-def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:
-    """Costs (L, L) of pairs of labels."""
-    if weight.shape not in ((), (n_labels,)):
-        raise MixfieldError(f"weight must be one number or one per label ({n_labels}), got shape {weight.shape}")
-    if kernel.compatibility is None:
-        return np.asarray(-np.diag(np.broadcast_to(weight, n_labels)), np.float32)
-    costs = _finite("compatibility", kernel.compatibility)
-    _arrays.check_shape("compatibility", costs, (n_labels, n_labels), "= (L, L) to match the unary")
-    if weight.ndim:
-        raise MixfieldError("weight must be one number where compatibility is given, got one per label")
-    return np.asarray(weight * (costs + costs.T) / 2, np.float32)  # each pair is counted in both orders
-
-
-def _finite(name: str, value: ArrayLike) -> Floats:
-    array = _arrays.floats(name, value)
-    if not np.isfinite(array).all():
-        raise MixfieldError(f"{name} must hold finite numbers, got {array[~np.isfinite(array)][0]}")
-    return array
-
-
-def _log_costs(probs: ArrayLike, floor: float) -> Float32s:
-    """Costs of probabilities (*shape, L)."""
-    array = np.asarray(probs)
-    if array.ndim < 2 or array.size == 0 or array.dtype.kind not in "buif":
-        raise MixfieldError(f"probs must be an array (H, W, L) of numbers, got shape {array.shape} of {array.dtype}")
-    array = array.astype(np.float32)
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise MixfieldError(
-            "probs must be probabilities: finite numbers not below 0; log-scores go in as costs, DenseCRF(-scores, ...)"
-        )
-    total = array.sum(-1, keepdims=True)
-    if (total <= 0).any():
-        pixel = tuple(int(i) for i in np.argwhere(total[..., 0] <= 0)[0])
-        raise InfeasibleError(f"probs of pixel {pixel} are all zero; give at least one label a probability")
-    array /= total
-    np.maximum(array, np.float32(floor), out=array)
-    np.log(array, out=array)
-    return np.negative(array, out=array)

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.dense_crf import FORBIDDEN, DenseCRF
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.unary import FORBIDDEN
 from mixfield.meanfield.ascent import Ascent
 from mixfield.meanfield.tilt import Tilt
 

@@ -1,0 +1,86 @@
+"""A kernel between pixels, built for a field, with what it means for labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield import _arrays, _threads
+from mixfield.energy import normalization
+from mixfield.energy.gaussian import Filter, Kernel
+from mixfield.errors import MixfieldError
+
+Floats = NDArray[np.float64]
+Float32s = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """A kernel between pixels and what it means for labels.
+
+    Attributes
+    ----------
+    filter : sums under the kernel, times the weight if it only rewards equal labels.
+    compatibility : ``None`` in that case, else (L, L) costs.
+    strength : the weight, or the largest eigenvalue of minus the costs.
+    unit : whether the kernel is normalised: its own largest eigenvalue is one.
+    attractive : whether it never favours unequal labels: the plain update cannot raise the free energy.
+    """
+
+    filter: Filter
+    compatibility: Float32s | None
+    strength: float
+    unit: bool
+    attractive: bool
+
+    def restricted(self, labels: NDArray[np.int64]) -> Coupling:
+        """The same for some of the labels."""
+        if self.compatibility is None:
+            return self
+        return replace(self, compatibility=np.ascontiguousarray(self.compatibility[np.ix_(labels, labels)]))
+
+
+def couple(
+    kernel: Kernel, shape: tuple[int, ...], n_labels: int, *, potts: bool, symmetric: bool, threads: int
+) -> Coupling:
+    """A kernel with its filter built."""
+    normalization.check(kernel.normalization)
+    weight = _finite("weight", kernel.weight)
+    unit = kernel.normalization != "none"
+    if potts:
+        built = kernel.filter(shape, float(weight), symmetric=symmetric, threads=threads)
+        return Coupling(built, None, float(weight), unit, bool(weight >= 0))
+    costs = _compatibility(kernel, weight, n_labels)
+    built = kernel.filter(shape, 1.0, symmetric=symmetric, threads=threads)
+    centred = np.eye(n_labels) - 1.0 / n_labels
+    attraction = np.linalg.eigvalsh(-centred @ costs @ centred)
+    return Coupling(built, costs, max(0.0, float(attraction[-1])), unit, bool(attraction[0] > -1e-6))
+
+
+def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:
+    """Costs (L, L) of pairs of labels."""
+    if weight.shape not in ((), (n_labels,)):
+        raise MixfieldError(f"weight must be one number or one per label ({n_labels}), got shape {weight.shape}")
+    if kernel.compatibility is None:
+        return np.asarray(-np.diag(np.broadcast_to(weight, n_labels)), np.float32)
+    costs = _finite("compatibility", kernel.compatibility)
+    _arrays.check_shape("compatibility", costs, (n_labels, n_labels), "= (L, L) to match the unary")
+    if weight.ndim:
+        raise MixfieldError("weight must be one number where compatibility is given, got one per label")
+    return np.asarray(weight * (costs + costs.T) / 2, np.float32)  # each pair is counted in both orders
+
+
+def _finite(name: str, value: ArrayLike) -> Floats:
+    array = _arrays.floats(name, value)
+    if not np.isfinite(array).all():
+        raise MixfieldError(f"{name} must hold finite numbers, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def row_sums(filter: Filter, n: int, *, rough: bool = False) -> Float32s:
+    """(n,) filtered ones."""
+    ones, out = np.ones((n, 4), np.float32), np.zeros((n, 4), np.float32)
+    filter.add(filter.prepare(ones, filter.workspace(4), _threads.available(), rough=rough), 0, n, out)
+    return out[:, 0]
