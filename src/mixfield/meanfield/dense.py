@@ -99,54 +99,28 @@ class Iteration:
         silence = np.zeros(crf.n, np.float32)
 
         def work(begin: int, end: int) -> None:
-            for first, last in crf.bands[begin:end]:
-                self._update(np.zeros_like(values[first:last]), silence, values, cooling, first, last, values)
+            for band in crf.bands[begin:end]:
+                nothing = np.zeros_like(values[slice(*band)])
+                _update(crf.costs, self.bias, silence, nothing, values, crf.channels, cooling, band, values)
 
         _threads.split(work, len(crf.bands), self.threads, updates=values.size)
         return values
 
     def step(self, old: Float32s, cooling: Float32s, new: Float32s, *, rough: bool = False) -> tuple[Floats, Floats]:
         """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes."""
+        crf, shared = self.crf, self.shared[rough]
         parts: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))] * len(self.crf.bands)
 
         def hear(band: int, first: int, last: int, support: Float32s) -> None:
-            parts[band] = self._update(support, self.shared[rough], old, cooling, first, last, new)
+            parts[band] = _update(
+                crf.costs, self.bias, shared, support, old, crf.channels, cooling, (first, last), new, watch=self.watch
+            )
             if self.watch:
                 self.support[first:last] = support
 
         self.crf.listen(old, self.n_modes, self.spaces, self.threads, hear, rough=rough)
         sums, change = zip(*parts, strict=True)
         return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
-
-    def _update(
-        self,
-        support: Float32s,
-        shared: Float32s,
-        old: Float32s,
-        cooling: Float32s,
-        first: int,
-        last: int,
-        new: Float32s,
-    ) -> tuple[Floats, Floats]:
-        sums, change = np.zeros((self.n_modes, 3)), np.zeros(self.n_modes)
-        bias = self.bias
-        kernels.softmax.update(
-            self.crf.costs,
-            bias.costs,
-            bias.of,
-            shared,
-            support,
-            old,
-            self.crf.channels,
-            cooling,
-            self.watch,
-            first,
-            last,
-            new,
-            sums,
-            change,
-        )
-        return sums, change
 
     def settle_movers(
         self, old: Float32s, cooling: Float32s, new: Float32s, threshold: float, *, rough: bool
@@ -161,25 +135,11 @@ class Iteration:
         heard = self.crf.region(movers, self.n_modes)
         base, origin, values = self.support[movers], old[movers], new[movers]
         costs, bias, shared = self.crf.costs[movers], self.bias.at(movers), self.shared[rough][movers]
+        channels = self.crf.channels
         for _ in range(INNER):
             support = base + heard(values - origin)
-            better, change = np.zeros_like(values), np.zeros(self.n_modes)
-            kernels.softmax.update(
-                costs,
-                bias.costs,
-                bias.of,
-                shared,
-                support,
-                values,
-                self.crf.channels,
-                cooling,
-                True,
-                0,
-                len(movers),
-                better,
-                np.zeros((self.n_modes, 3)),
-                change,
-            )
+            better = np.zeros_like(values)
+            _, change = _update(costs, bias, shared, support, values, channels, cooling, (0, len(movers)), better)
             values = better
             if change.max() < threshold:
                 break
@@ -214,10 +174,25 @@ class Iteration:
         return np.asarray(entropy - (float(crf.least.sum()) + cost - 0.5 * support) / temperature)
 
 
-def bounds(crf: DenseCRF, q: NDArray[np.floating], temperature: float, threads: int) -> Floats:
-    """(K,) H - E / T of marginals (K, n, L)."""
-    iteration = Iteration(crf, len(q), Bias.none(crf, len(q)), threads=threads, watch=False)
-    return iteration.bounds(pack(crf, q), temperature)
+def _update(
+    costs: Float32s,
+    bias: Bias,
+    shared: Float32s,
+    support: Float32s,
+    old: Float32s,
+    channels: int,
+    cooling: Float32s,
+    pixels: tuple[int, int],
+    new: Float32s,
+    *,
+    watch: bool = True,
+) -> tuple[Floats, Floats]:
+    """One update of some pixels: (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) largest changes."""
+    sums, change = np.zeros((len(bias.of), 3)), np.zeros(len(bias.of))
+    kernels.softmax.update(
+        costs, bias.costs, bias.of, shared, support, old, channels, cooling, watch, *pixels, new, sums, change
+    )
+    return sums, change
 
 
 def ascend(

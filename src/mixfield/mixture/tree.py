@@ -114,22 +114,10 @@ def infer(
     """
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
+    n_labels, labels = energy.n_labels, np.arange(energy.n_labels)
     if isinstance(energy, DenseCRF):
         labels, _ = active_labels(energy)
-        if len(labels) < energy.n_labels:
-            small, n_labels = energy.restricted(labels), energy.n_labels
-            return infer(
-                small,
-                n_modes,
-                rng=rng,
-                criterion=criterion,
-                order=order,
-                clamp=clamp,
-                search=search,
-                solver=solver,
-                t_max=t_max,
-                progress=progress,
-            ).among(labels, n_labels)
+        energy = energy.restricted(labels) if len(labels) < n_labels else energy
     allowed = allowed_labels(energy)
     heat = critical_temperature(energy) if t_max is None else _arrays.positive("t_max", t_max)
     generator, solver = _arrays.generator(rng), solver or Solver()
@@ -160,6 +148,8 @@ def infer(
             )
         growth.polish()
     posterior = growth.posterior(tuple(notes))
+    if len(labels) < n_labels:
+        posterior = posterior.among(labels, n_labels)
     for note in notes:
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
