@@ -135,6 +135,33 @@ def test_an_update_is_a_softmax(per_mode, rng):
         assert change[k] == pytest.approx(np.abs(q - was[:, k]).max(), abs=1e-5)
 
 
+@pytest.mark.parametrize("n_labels", [8, 21, 33])
+@pytest.mark.parametrize("first", [0, 37])
+def test_an_update_of_many_labels_is_a_softmax(n_labels, first, rng):
+    """One mode without bias, channels rounded up to a multiple of eight, one label forbidden here and there."""
+    n, width = 150, -(-n_labels // 8) * 8
+    unary = rng.normal(size=(n, n_labels)).astype(np.float32)
+    unary[::7, 2] = 1e6
+    heard, was = rng.random((n, n_labels)).astype(np.float32), rng.dirichlet(np.ones(n_labels), n).astype(np.float32)
+    old, field = (np.pad(array, ((0, 0), (0, width - n_labels))) for array in (was, heard))
+    new, sums, change = np.full_like(old, 7.0), np.zeros((1, 3)), np.zeros(1)
+    none, alone = np.empty((0, n, n_labels), np.float32), np.array([-1], np.int32)
+    silence, cooling = np.zeros(n, np.float32), np.array([0.5], np.float32)
+    softmax.update(
+        unary, none, alone, silence, field[first:], old, n_labels, cooling, True, first, n, new, sums, change
+    )
+    z = 0.5 * (heard - unary).astype(float)
+    q = np.exp(z - z.max(1, keepdims=True))
+    q /= q.sum(1, keepdims=True)
+    assert new[first:, :n_labels] == pytest.approx(q[first:], abs=1e-6)
+    assert (new[first : n - 1, n_labels:] == 0).all()
+    assert (new[:first] == 7.0).all()
+    here = slice(first, n)
+    entropy = -(q * np.log(np.maximum(q, 1e-30)))[here].sum()
+    assert sums[0] == pytest.approx([(was * heard)[here].sum(), (q * unary)[here].sum(), entropy], rel=1e-4, abs=1e-3)
+    assert change[0] == pytest.approx(np.abs(q - was)[here].max(), abs=1e-5)
+
+
 def test_movers_are_the_pixels_that_change(rng):
     old = rng.random((50, 4)).astype(np.float32)
     new = old.copy()

@@ -18,7 +18,7 @@ from mixfield.errors import InfeasibleError, MixfieldError
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-BAND = 1 << 17  # numbers that one thread works on at a time
+BAND = 1 << 18  # numbers that one thread works on at a time
 FEW = 6  # labels up to which it pays to leave out the last of them
 
 

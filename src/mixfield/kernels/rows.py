@@ -12,19 +12,19 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 
-def _pointer(context, builder, kind, array, at, vector):
+def pointer(context, builder, kind, array, at, vector):
     """Address of ``array[at:]`` as a vector."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
 
 
-def _load(builder, pointer):
+def load(builder, pointer):
     value = builder.load(pointer)
     value.align = 4
     return value
 
 
-def _spread(builder, number, vector):
+def spread(builder, number, vector):
     """A vector that repeats one number."""
     blank = ir.Constant(vector, ir.Undefined)
     one = builder.insert_element(blank, number, cgutils.int32_t(0))
@@ -46,13 +46,13 @@ def _weigher(lanes):
             kinds = signature.args
             rows = context.make_array(kinds[1])(context, builder, row).data
             weights = context.make_array(kinds[2])(context, builder, weight).data
-            place = _pointer(context, builder, kinds[7], out, at, vector)
-            total = cgutils.alloca_once_value(builder, _load(builder, place))
+            place = pointer(context, builder, kinds[7], out, at, vector)
+            total = cgutils.alloca_once_value(builder, load(builder, place))
             with cgutils.for_range_slice(builder, begin, end, ir.Constant(begin.type, 1)) as (e, _):
                 where = builder.sext(builder.load(builder.gep(rows, [e])), begin.type)
                 where = builder.add(builder.mul(where, channels), shift)
-                here = _load(builder, _pointer(context, builder, kinds[0], source, where, vector))
-                factor = _spread(builder, builder.load(builder.gep(weights, [e])), vector)
+                here = load(builder, pointer(context, builder, kinds[0], source, where, vector))
+                factor = spread(builder, builder.load(builder.gep(weights, [e])), vector)
                 product = builder.fmul(factor, here, flags=("contract",))
                 builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
             builder.store(builder.load(total), place).align = 4
@@ -74,18 +74,18 @@ def _smoother(lanes):
         def generate(context, builder, signature, arguments):
             source, at, a, b, gain, keep, out = arguments
             here, left, right = (
-                _load(builder, _pointer(context, builder, signature.args[0], source, where, vector))
+                load(builder, pointer(context, builder, signature.args[0], source, where, vector))
                 for where in (at, a, b)
             )
-            half = _spread(builder, ir.Constant(ir.FloatType(), 0.5), vector)
+            half = spread(builder, ir.Constant(ir.FloatType(), 0.5), vector)
             sides = builder.fmul(half, builder.fadd(left, right), flags=("contract",))
-            total = builder.fmul(_spread(builder, gain, vector), builder.fadd(here, sides, flags=("contract",)))
-            place = _pointer(context, builder, signature.args[6], out, at, vector)
+            total = builder.fmul(spread(builder, gain, vector), builder.fadd(here, sides, flags=("contract",)))
+            place = pointer(context, builder, signature.args[6], out, at, vector)
             with builder.if_else(builder.fcmp_ordered("==", keep, ir.Constant(ir.FloatType(), 0.0))) as (fresh, more):
                 with fresh:
                     builder.store(total, place).align = 4
                 with more:
-                    builder.store(builder.fadd(_load(builder, place), total), place).align = 4
+                    builder.store(builder.fadd(load(builder, place), total), place).align = 4
             return context.get_dummy_value()
 
         return signature, generate
@@ -108,16 +108,16 @@ def _stacker(lanes, copies):
             nothing = ir.Constant(vector, [0.0] * lanes)
             totals = [cgutils.alloca_once_value(builder, nothing) for _ in range(copies)]
             with cgutils.for_range_slice(builder, begin, end, ir.Constant(begin.type, 1)) as (k, _):
-                factor = _spread(builder, builder.load(builder.gep(weights, [k])), vector)
+                factor = spread(builder, builder.load(builder.gep(weights, [k])), vector)
                 first = builder.add(start, builder.mul(k, stride))
                 for copy, total in enumerate(totals):
                     where = builder.add(first, ir.Constant(first.type, copy * lanes))
-                    here = _load(builder, _pointer(context, builder, signature.args[0], source, where, vector))
+                    here = load(builder, pointer(context, builder, signature.args[0], source, where, vector))
                     product = builder.fmul(factor, here, flags=("contract",))
                     builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
             for copy, total in enumerate(totals):
                 where = builder.add(at, ir.Constant(at.type, copy * lanes))
-                target = _pointer(context, builder, signature.args[6], out, where, vector)
+                target = pointer(context, builder, signature.args[6], out, where, vector)
                 builder.store(builder.load(total), target).align = 4
             return context.get_dummy_value()
 
@@ -157,7 +157,7 @@ if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be ste
 
 
 _weigh8, _weigh4 = _weigher(8), _weigher(4)
-_stack32, _stack4 = _stacker(8, 4), _stacker(4, 1)
+_stack64, _stack8, _stack4 = _stacker(8, 8), _stacker(8, 1), _stacker(4, 1)
 _smooth8, _smooth4 = _smoother(8), _smoother(4)
 
 
@@ -193,10 +193,13 @@ def smooth(source, row, a, b, channels, gain, keep, out):
 def stack(source, start, stride, weight, begin, end, out, at, size):
     """out[at : at + size] = sum over k in begin .. end of weight[k] * source[start + k * stride :]; arrays are flat."""
     i = 0
-    while i + 32 <= size:
-        _stack32(source, start + i, stride, weight, begin, end, out, at + i)
-        i += 32
-    while i + 4 <= size:
+    while i + 64 <= size:
+        _stack64(source, start + i, stride, weight, begin, end, out, at + i)
+        i += 64
+    while i + 8 <= size:
+        _stack8(source, start + i, stride, weight, begin, end, out, at + i)
+        i += 8
+    if i + 4 <= size:
         _stack4(source, start + i, stride, weight, begin, end, out, at + i)
         i += 4
     for j in range(i, size):

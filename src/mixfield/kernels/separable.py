@@ -7,7 +7,7 @@ from numba import njit
 
 from mixfield.kernels.rows import stack
 
-STRIP = 2048  # numbers that stay in the nearest caches while several rows are added up
+STRIP = 256  # numbers that stay in the nearest caches while several rows are added up
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

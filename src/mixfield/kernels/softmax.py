@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from mixfield.kernels import pixel_rows
+
+MANY = 8  # labels from which those of a pixel are updated together
 CHUNK = 128  # pixels updated together: contiguous numbers, and one logarithm of the product of their normalisers
 FAR = np.float32(1e30)
 LOWEST = np.float32(-32.0)  # below it a probability is zero: products of smaller ones would be slow denormal numbers
@@ -151,6 +154,10 @@ def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, 
     raises ``change`` (K,) to the largest change.
     """
     n_labels = unary.shape[1]
+    if len(bias_of) == 1 and bias_of[0] < 0 and MANY <= n_labels == per_mode:
+        end = min(last, len(unary) - 1)
+        pixel_rows.update(unary, field, old, cooling[0], watch, first, end, new, sums[0], change)
+        field, first = field[end - first :], end
     z, q = np.zeros((n_labels, CHUNK), np.float32), np.empty((n_labels, CHUNK), np.float32)
     heard, was = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
     costs, more = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)

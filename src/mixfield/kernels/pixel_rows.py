@@ -1,0 +1,228 @@
+"""The update of one pixel with many labels, eight labels in one register: the inner loops of `softmax`.
+
+Values of a pixel lie side by side, so nothing is turned into columns.  All arrays are flat.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils, config
+from numba.extending import intrinsic
+
+from mixfield.kernels.rows import load, pointer, spread
+
+LANES = 8
+FAR = np.float32(-1e30)
+LOWEST = np.float32(-32.0)  # below it a probability is zero: products of smaller ones would be slow denormal numbers
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 0.693359375, -2.12194440e-4
+POLYNOMIAL = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+
+_FLOAT, _INT = ir.FloatType(), ir.IntType(32)
+_VECTOR, _INTS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_INT, LANES)
+_FUSED = ("contract",)
+
+
+def _constant(number):
+    return ir.Constant(_VECTOR, [float(np.float32(number))] * LANES)
+
+
+def _call(builder, name, *arguments):
+    """A vector instruction of LLVM."""
+    kinds = [argument.type for argument in arguments]
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_VECTOR, kinds), f"llvm.{name}.v{LANES}f32"
+    )
+    return builder.call(function, arguments)
+
+
+def _largest(builder, a, b):
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def _fold(builder, vector, combine):
+    """One number from the eight of a vector."""
+    for half in (4, 2, 1):
+        picked = [(lane + half) % LANES for lane in range(LANES)]
+        turned = builder.shuffle_vector(vector, vector, ir.Constant(_INTS, picked))
+        vector = combine(builder, vector, turned)
+    return builder.extract_element(vector, cgutils.int32_t(0))
+
+
+def _sum(builder, a, b):
+    return builder.fadd(a, b)
+
+
+def _product_sum(builder, a, b, c):
+    return builder.fadd(builder.fmul(a, b, flags=_FUSED), c, flags=_FUSED)
+
+
+def _blocks(builder, size):
+    """Positions 0, 8, 16 ... below ``size``."""
+    return cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, ir.Constant(size.type, LANES))
+
+
+@intrinsic
+def _differ(context, field, at, costs, place, labels, out):  # noqa: ARG001
+    """out = field[at:] - costs[place:] for ``labels`` numbers, -1e30 up to a multiple of eight; returns the largest."""
+    index = types.intp
+    signature = types.float32(field, index, costs, index, index, out)
+
+    def generate(context, builder, signature, arguments):
+        field, at, costs, place, labels, out = arguments
+        kinds = signature.args
+        lanes = ir.Constant(_INTS, list(range(LANES)))
+        largest = cgutils.alloca_once_value(builder, _constant(FAR))
+        with _blocks(builder, labels) as (block, _):
+            heard = load(builder, pointer(context, builder, kinds[0], field, builder.add(at, block), _VECTOR))
+            cost = load(builder, pointer(context, builder, kinds[2], costs, builder.add(place, block), _VECTOR))
+            left = spread(builder, builder.trunc(builder.sub(labels, block), _INT), _INTS)
+            there = builder.icmp_signed("<", lanes, left)
+            z = builder.select(there, builder.fsub(heard, cost), _constant(FAR))
+            builder.store(z, pointer(context, builder, kinds[5], out, block, _VECTOR)).align = 4
+            builder.store(_largest(builder, builder.load(largest), z), largest)
+        return _fold(builder, builder.load(largest), _largest)
+
+    return signature, generate
+
+
+@intrinsic
+def _exponentiate(context, z, top, cooling, labels, out, at):  # noqa: ARG001
+    """z = (z - top) * cooling, none above zero; out[at:] = exp(z) to 3e-7; returns their sum."""
+    index = types.intp
+    signature = types.float32(z, types.float32, types.float32, index, out, index)
+
+    def generate(context, builder, signature, arguments):
+        z, top, cooling, labels, out, at = arguments
+        kinds = signature.args
+        highest, factor = spread(builder, top, _VECTOR), spread(builder, cooling, _VECTOR)
+        total = cgutils.alloca_once_value(builder, _constant(0.0))
+        with _blocks(builder, labels) as (block, _):
+            here = pointer(context, builder, kinds[0], z, block, _VECTOR)
+            s = builder.fmul(builder.fsub(load(builder, here), highest), factor)
+            builder.store(s, here).align = 4
+            real = builder.fcmp_ordered(">", s, _constant(LOWEST))
+            t = builder.select(real, s, _constant(LOWEST))
+            n = _call(builder, "floor", _product_sum(builder, t, _constant(LOG2_E), _constant(0.5)))
+            r = _product_sum(builder, n, _constant(-LN2_HIGH), t)
+            r = _product_sum(builder, n, _constant(-LN2_LOW), r)
+            y = _constant(POLYNOMIAL[0])
+            for coefficient in POLYNOMIAL[1:]:
+                y = _product_sum(builder, y, r, _constant(coefficient))
+            y = _product_sum(builder, builder.fmul(y, r), r, builder.fadd(r, _constant(1.0)))
+            exponent = builder.add(builder.fptosi(n, _INTS), ir.Constant(_INTS, [127] * LANES))
+            scale = builder.bitcast(builder.shl(exponent, ir.Constant(_INTS, [23] * LANES)), _VECTOR)
+            e = builder.select(real, builder.fmul(y, scale), _constant(0.0))
+            builder.store(e, pointer(context, builder, kinds[4], out, builder.add(at, block), _VECTOR)).align = 4
+            builder.store(builder.fadd(builder.load(total), e), total)
+        return _fold(builder, builder.load(total), _sum)
+
+    return signature, generate
+
+
+@intrinsic
+def _scale(context, out, at, labels, factor):  # noqa: ARG001
+    """out[at:] *= factor, for ``labels`` numbers rounded up to a multiple of eight."""
+    signature = types.void(out, types.intp, types.intp, types.float32)
+
+    def generate(context, builder, signature, arguments):
+        out, at, labels, factor = arguments
+        gain = spread(builder, factor, _VECTOR)
+        with _blocks(builder, labels) as (block, _):
+            place = pointer(context, builder, signature.args[0], out, builder.add(at, block), _VECTOR)
+            builder.store(builder.fmul(load(builder, place), gain), place).align = 4
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def _watch(context, field, at, z, old, new, place, labels, seen):  # noqa: ARG001
+    """Add old * field, new * field and new * z to seen[0:8], [8:16] and [16:24]; raise [24:32] to |new - old|."""
+    index = types.intp
+    signature = types.void(field, index, z, old, new, index, index, seen)
+
+    def generate(context, builder, signature, arguments):
+        field, at, z, old, new, place, labels, seen = arguments
+        kinds = signature.args
+        slots = [
+            pointer(context, builder, kinds[7], seen, ir.Constant(at.type, LANES * slot), _VECTOR) for slot in range(4)
+        ]
+        totals = [cgutils.alloca_once_value(builder, load(builder, slot)) for slot in slots]
+        with _blocks(builder, labels) as (block, _):
+            heard = load(builder, pointer(context, builder, kinds[0], field, builder.add(at, block), _VECTOR))
+            logit = load(builder, pointer(context, builder, kinds[2], z, block, _VECTOR))
+            was = load(builder, pointer(context, builder, kinds[3], old, builder.add(place, block), _VECTOR))
+            now = load(builder, pointer(context, builder, kinds[4], new, builder.add(place, block), _VECTOR))
+            logit = _largest(builder, logit, _constant(-1e4))  # where nothing is left of a label
+            for total, (a, b) in zip(totals, ((was, heard), (now, heard), (now, logit)), strict=False):
+                builder.store(_product_sum(builder, a, b, builder.load(total)), total)
+            moved = _call(builder, "fabs", builder.fsub(now, was))
+            builder.store(_largest(builder, builder.load(totals[3]), moved), totals[3])
+        for slot, total in zip(slots, totals, strict=True):
+            builder.store(builder.load(total), slot).align = 4
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be stepped through
+
+    def _differ(field, at, costs, place, labels, out):
+        out[:] = FAR
+        out[:labels] = field[at : at + labels] - costs[place : place + labels]
+        return out.max()
+
+    def _exponentiate(z, top, cooling, labels, out, at):
+        z[:] = (z - top) * cooling
+        e = np.where(z > LOWEST, np.exp(np.maximum(z, LOWEST)), np.float32(0.0))[: _padded(labels)]
+        out[at : at + len(e)] = e
+        return e.sum()
+
+    def _scale(out, at, labels, factor):
+        out[at : at + _padded(labels)] *= factor
+
+    def _watch(field, at, z, old, new, place, labels, seen):
+        for begin in range(0, labels, LANES):
+            end = begin + LANES
+            heard, logit = field[at + begin : at + end], np.maximum(z[begin:end], np.float32(-1e4))
+            was, now = old[place + begin : place + end], new[place + begin : place + end]
+            seen[:8] += was * heard
+            seen[8:16] += now * heard
+            seen[16:24] += now * logit
+            np.maximum(seen[24:], abs(now - was), out=seen[24:])
+
+    def _padded(labels):
+        return -(-labels // LANES) * LANES
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update(costs, field, old, cooling, watch, first, last, new, sums, change):
+    """One update of one mode at pixels ``first`` to ``last``, without further costs: see `softmax.update`.
+
+    Rows of ``costs`` (n, L) are read a little beyond their end: ``last`` must be below n.
+    """
+    labels, channels = costs.shape[1], new.shape[1]
+    flat_costs, flat_field, flat_old, flat_new = costs.reshape(-1), field.reshape(-1), old.reshape(-1), new.reshape(-1)
+    z, seen = np.empty(channels, np.float32), np.zeros(4 * LANES, np.float32)
+    tops, product = 0.0, 1.0
+    for p in range(first, last):
+        at, place = (p - first) * channels, p * channels
+        top = _differ(flat_field, at, flat_costs, p * labels, labels, z)
+        total = _exponentiate(z, top, cooling, labels, flat_new, place)
+        _scale(flat_new, place, labels, np.float32(1.0) / total)
+        if watch:
+            _watch(flat_field, at, z, flat_old, flat_new, place, labels, seen)
+            tops += top
+            product *= total
+            if (p - first) % 16 == 15 or p == last - 1:  # far from overflow, whatever the number of labels
+                supported, heard, logit = seen[:8].sum(), seen[8:16].sum(), seen[16:24].sum()
+                sums[0] += supported
+                # z holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
+                sums[1] += heard - logit / cooling - tops
+                sums[2] += np.log(product) - logit
+                change[0] = max(change[0], seen[24:].max())
+                seen[:] = 0.0
+                tops, product = 0.0, 1.0
