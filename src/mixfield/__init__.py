@@ -16,6 +16,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mixfield.apps.detection import detect as detect
+    from mixfield.apps.ranking import ModeRanking as ModeRanking
+    from mixfield.apps.ranking import Tempering as Tempering
+    from mixfield.apps.ranking import fit_ranking as fit_ranking
+    from mixfield.apps.ranking import mode_features as mode_features
     from mixfield.apps.segmentation import Kernels as Kernels
     from mixfield.apps.segmentation import entropy_gap as entropy_gap
     from mixfield.apps.segmentation import segment as segment
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
     from mixfield.apps.tracking import track as track
     from mixfield.apps.tuning import Tuning as Tuning
     from mixfield.apps.tuning import tune as tune
+    from mixfield.apps.video import Consistency as Consistency
+    from mixfield.apps.video import ModePath as ModePath
+    from mixfield.apps.video import VideoSegmentation as VideoSegmentation
+    from mixfield.apps.video import segment_video as segment_video
     from mixfield.clamping.constraint import Cardinality as Cardinality
     from mixfield.clamping.field_ranked import FieldRanked as FieldRanked
     from mixfield.clamping.firm import FirmClamp as FirmClamp
@@ -32,6 +40,10 @@ if TYPE_CHECKING:
     from mixfield.clamping.lookahead import Lookahead as Lookahead
     from mixfield.clamping.multiplier import Clamp as Clamp
     from mixfield.clamping.neighbourhood import NeighbourhoodEntropy as NeighbourhoodEntropy
+    from mixfield.clamping.plausible import MostPlausible as MostPlausible
+    from mixfield.clamping.regions import DoubtedRegions as DoubtedRegions
+    from mixfield.clamping.regions import SuppressedRegions as SuppressedRegions
+    from mixfield.clamping.regions import SuppressedWindows as SuppressedWindows
     from mixfield.clamping.selection import DensestWindow as DensestWindow
     from mixfield.clamping.selection import EntropyGap as EntropyGap
     from mixfield.clamping.selection import MaxW as MaxW
@@ -79,9 +91,11 @@ if TYPE_CHECKING:
 # Module -> public names in it.  Loaded at first use: ``import mixfield`` itself loads neither Numba nor SciPy.
 _CONTENTS = {
     "apps.detection": ["detect"],
+    "apps.ranking": ["ModeRanking", "Tempering", "fit_ranking", "mode_features"],
     "apps.segmentation": ["Kernels", "entropy_gap", "segment", "segmentation_energy"],
     "apps.tuning": ["Tuning", "tune"],
     "apps.tracking": ["Tracks", "track"],
+    "apps.video": ["Consistency", "ModePath", "VideoSegmentation", "segment_video"],
     "clamping.constraint": ["Cardinality"],
     "clamping.firm": ["FirmClamp"],
     "clamping.field_ranked": ["FieldRanked"],
@@ -89,6 +103,8 @@ _CONTENTS = {
     "clamping.lookahead": ["Lookahead"],
     "clamping.multiplier": ["Clamp"],
     "clamping.neighbourhood": ["NeighbourhoodEntropy"],
+    "clamping.plausible": ["MostPlausible"],
+    "clamping.regions": ["DoubtedRegions", "SuppressedRegions", "SuppressedWindows"],
     "clamping.selection": ["DensestWindow", "EntropyGap", "MaxW", "PhaseTransition", "RandomGroup"],
     "clamping.tail": ["ExactTail", "GaussianTail"],
     "clamping.temperature": ["critical_temperature"],

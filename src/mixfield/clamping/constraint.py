@@ -15,6 +15,8 @@ from mixfield.errors import MixfieldError
 
 Floats = NDArray[np.float64]
 
+JOINT = 2e7  # joint counts, times variables, up to which they are followed exactly
+
 
 @dataclass(frozen=True, eq=False)
 class Cardinality:
@@ -79,13 +81,13 @@ def mass_inside(q: Floats, constraints: Sequence[Cardinality]) -> float:
     """Exact probability under ``q`` (n, L) that all constraints hold.
 
     Constraints that share no variable are independent.  Those that do are counted jointly, variable by variable; when
-    that would need more than a million joint counts, the union bound (never above the truth) stands in.
+    that would take too long, the union bound (never above the truth) stands in.
     """
     mass = 1.0
     for family in _families(constraints):
         if len(family) == 1:
             mass *= family[0].probability(q)
-        elif np.prod([float(c.count + 1) for c in family]) <= 1e6:
+        elif np.prod([float(c.count + 1) for c in family]) * sum(len(c.group) for c in family) <= JOINT:
             mass *= _joint(q, family)
         else:
             mass *= max(0.0, 1.0 - sum(1.0 - c.probability(q) for c in family))

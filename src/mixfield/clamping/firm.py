@@ -7,7 +7,7 @@ multiplier is looked for that still holds them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,35 +40,56 @@ class FirmClamp:
     tail : how a count is judged, see `mixfield.clamping.tail`.
     firmness : the first multiplier, as a multiple of Gamma, the largest support a label can get.
     steps : updates of the whole field under the firm clamp, and after each change of the multiplier.
-    grip : the first multiplier tried on modes that do not stay when nothing holds them.
-    bisections : how often it is then changed, towards the smallest that holds.
+    grips : smaller multipliers to try on modes that do not stay when nothing holds them, as multiples of Gamma.
+    patience : updates in which a mode must come to rest; on the brink of falling back it would go on creeping.
     """
 
     epsilon: float = 1e-4
     tail: Tail = field(default_factory=AutoTail)
     firmness: float = 4.0
     steps: int = 4
-    grip: float = 1.0
-    bisections: int = 1
+    grips: tuple[float, ...] = (0.5,)
+    patience: int = 15
 
     def __post_init__(self) -> None:
         if not 0 < _arrays.positive("epsilon", self.epsilon) < 0.5:
             raise MixfieldError(f"epsilon must lie in (0, 0.5), got {self.epsilon}")
 
-    def settle(self, crf: DenseCRF, cells: Sequence[Cell], parent: Settled, solver: Solver) -> list[Settled | None]:
-        """The modes of ``cells``, each cut from the cell of ``parent``, in one batch; None where none lives."""
+    def settle(
+        self,
+        crf: DenseCRF,
+        cells: Sequence[Cell],
+        parent: Settled,
+        solver: Solver,
+        *,
+        wanted: Callable[[NDArray[np.int64]], bool] = lambda labels: True,  # noqa: ARG005
+    ) -> list[Settled | None]:
+        """The modes of ``cells``, each cut from the cell of ``parent``, in one batch; None where none lives.
+
+        Modes whose labels (n,) are not ``wanted`` once they are firmly clamped are given up there.
+        """
         hold = _Hold(crf, cells, parent, solver)
-        firm = self.firmness * max(2.0 * crf.critical_temperature, 1.0)
-        values = hold.run(hold.start, np.full(len(cells), firm), self.steps)
-        alive = self._inside(hold, values)
-        values, standing = self._try(hold, values, np.zeros(len(cells)))
-        low, high = np.zeros(len(cells)), np.where(standing, 0.0, firm)
-        trial = np.where(standing, 0.0, self.grip)
-        for _ in range(1 + self.bisections if (alive & ~standing).any() else 0):
+        gamma = max(2.0 * crf.critical_temperature, 1.0)
+        values = hold.run(hold.start, np.full(len(cells), self.firmness * gamma), self.steps)
+        labels = dense.unpack(crf, values, len(cells)).argmax(-1)
+        alive = self._inside(hold, values) & np.array([wanted(one) for one in labels])
+        found: list[Settled | None] = [None] * len(cells)
+        living = np.flatnonzero(alive)
+        if len(living):
+            some = hold.only(living)
+            for place, settled in zip(living, self._release(some, hold.columns(values, living), gamma), strict=True):
+                found[place] = settled
+        return found
+
+    def _release(self, hold: _Hold, values: Float32s, gamma: float) -> list[Settled | None]:
+        """Let go of modes that are firmly clamped, hold those that would leave, and converge."""
+        values, standing = self._try(hold, values, np.zeros(len(hold.cells)))
+        multipliers = np.where(standing, 0.0, self.firmness * gamma)
+        for grip in self.grips if not standing.all() else ():
+            trial = np.where(multipliers > grip * gamma, grip * gamma, multipliers)
             values, inside = self._try(hold, values, trial)
-            low, high = np.where(inside, low, trial), np.where(inside, trial, high)
-            trial = np.where(low > 0, np.sqrt(low * high), high / 3)
-        return self._finish(hold, values, high, alive)
+            multipliers = np.where(inside, trial, multipliers)
+        return self._finish(hold, values, multipliers)
 
     def _try(self, hold: _Hold, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
         """Updates under other multipliers, taken back for the modes that leave their cells."""
@@ -76,17 +97,15 @@ class FirmClamp:
         inside = self._inside(hold, trial)
         return hold.choose(inside, trial, values), inside
 
-    def _finish(
-        self, hold: _Hold, values: Float32s, multipliers: Floats, alive: NDArray[np.bool_]
-    ) -> list[Settled | None]:
+    def _finish(self, hold: _Hold, values: Float32s, multipliers: Floats) -> list[Settled | None]:
         """Converge; where a mode slips out on the way, hold it a little more."""
         found: list[Settled | None] = [None] * len(hold.cells)
-        for grip in (1.0, 1.5, 4.0):
-            waiting = np.flatnonzero([a and f is None for a, f in zip(alive, found, strict=True)])
+        for grip in (1.0, 2.0):
+            waiting = np.flatnonzero([one is None for one in found])
             if len(waiting) == 0:
                 break
             some = hold.only(waiting)
-            held, run = some.converge(hold.columns(values, waiting), grip * multipliers[waiting])
+            held, run = some.converge(hold.columns(values, waiting), grip * multipliers[waiting], self.patience)
             inside, q, log_z = self._inside(some, held), dense.unpack(hold.crf, held, len(waiting)), some.bounds(held)
             for k, place in enumerate(waiting):
                 if inside[k]:
@@ -156,7 +175,7 @@ class _Hold:
         heat = np.ones(len(self.cells))
         return dense.climb(self.iteration, values.copy(), heat, tolerance=1e-2, max_iterations=steps)[0]
 
-    def converge(self, values: Float32s, multipliers: Floats) -> tuple[Float32s, dense.Climb]:
+    def converge(self, values: Float32s, multipliers: Floats, patience: int) -> tuple[Float32s, dense.Climb]:
         """Updates until nothing moves."""
         self._tilt(multipliers)
         return dense.climb(
@@ -164,7 +183,7 @@ class _Hold:
             values.copy(),
             np.ones(len(self.cells)),
             tolerance=self.solver.tolerance or HELD,
-            max_iterations=self.solver.max_iterations,
+            max_iterations=min(patience, self.solver.max_iterations),
         )
 
     def bounds(self, values: Float32s) -> Floats:

@@ -84,15 +84,14 @@ class Leaf:
         What the cuts forbid is forbidden there too; multipliers are not applied, so that leaves that forbid the same
         share the answer.
         """
-        heat = np.array(temperatures, np.float64)
-        key = (heat.tobytes(), self.cell.allowed.tobytes())
-        known = self.optima.melted
-        if key not in known:
+        known, here = self.optima.melted, self.cell.allowed.tobytes()
+        heat = np.array([t for t in temperatures if (float(t), here) not in known], np.float64)
+        if len(heat):
             start = np.repeat(starts.central(self.cell.allowed, self.rng)[None], len(heat), 0)
             tilt = Tilt.shared(self.cell.bias, len(heat))
             run = self.solver.ascend(self.energy, start, tilt, temperature=heat, tolerance=1e-2, max_iterations=20)
-            known[key] = run.q
-        return known[key]
+            known.update(zip([(float(t), here) for t in heat], run.q, strict=True))
+        return np.stack([known[float(t), here] for t in temperatures])
 
     def try_labels(self, variables: NDArray[np.int64], labels: NDArray[np.int64]) -> Floats:
         """Bounds of the children "x_i = v" and "x_i != v" for each pair, (k, 2), by short runs from the leaf's mode."""

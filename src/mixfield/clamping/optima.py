@@ -21,7 +21,7 @@ class Optima:
         self.q: Floats = np.empty((0, n, n_labels))
         self.log_z: Floats = np.empty(0)
         self.standing: NDArray[np.bool_] = np.empty(0, bool)
-        self.melted: dict[tuple[bytes, bytes], Floats] = {}
+        self.melted: dict[tuple[float, bytes], Floats] = {}
         self._capacity = capacity
         self._place: dict[bytes, int] = {}
 

@@ -164,12 +164,17 @@ def box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:
 
 
 def densest(marked: NDArray[np.bool_], size: int) -> Int64s:
-    """Variables of the window with most marks, by an integral image along every axis."""
-    totals = marked.astype(np.int64)
-    for axis, length in enumerate(marked.shape):
+    """Variables of the window with most marks."""
+    return densest_sum(marked.astype(np.float64), size)
+
+
+def densest_sum(values: Floats, size: int) -> Int64s:
+    """Variables of the window with the largest sum, by an integral image along every axis."""
+    totals = values
+    for axis, length in enumerate(values.shape):
         width = min(size, length)
         sums = np.concatenate([np.zeros_like(np.take(totals, [0], axis)), np.cumsum(totals, axis)], axis)
         totals = np.take(sums, range(width, length + 1), axis) - np.take(sums, range(length + 1 - width), axis)
     corner = np.unravel_index(int(totals.argmax()), totals.shape)
-    ranges = [np.arange(c, c + min(size, length)) for c, length in zip(corner, marked.shape, strict=True)]
-    return np.ravel_multi_index(np.meshgrid(*ranges, indexing="ij"), marked.shape).ravel()
+    ranges = [np.arange(c, c + min(size, length)) for c, length in zip(corner, values.shape, strict=True)]
+    return np.ravel_multi_index(np.meshgrid(*ranges, indexing="ij"), values.shape).ravel()

@@ -9,20 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._opencv import library as library
 from mixfield.errors import FileFormatError, MixfieldError
 
 StrPath = str | os.PathLike[str]
-
-
-def library() -> Any:
-    """The module cv2, or a sentence that says how to get it."""
-    try:
-        import cv2
-    except ImportError:
-        raise MixfieldError(
-            "reading images, videos and OpenCV files needs OpenCV: pip install 'mixfield[people]'"
-        ) from None
-    return cv2
 
 
 def read_image(path: StrPath) -> NDArray[np.uint8]:

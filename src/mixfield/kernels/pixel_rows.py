@@ -5,6 +5,8 @@ Values of a pixel lie side by side, so nothing is turned into columns.  All arra
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
@@ -64,8 +66,7 @@ def _blocks(builder, size):
     return cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, ir.Constant(size.type, LANES))
 
 
-@intrinsic
-def _differ(context, field, at, costs, place, labels, out):  # noqa: ARG001
+def _vector_differ(context, field, at, costs, place, labels, out):  # noqa: ARG001
     """out = field[at:] - costs[place:] for ``labels`` numbers, -1e30 up to a multiple of eight; returns the largest."""
     index = types.intp
     signature = types.float32(field, index, costs, index, index, out)
@@ -88,8 +89,7 @@ def _differ(context, field, at, costs, place, labels, out):  # noqa: ARG001
     return signature, generate
 
 
-@intrinsic
-def _exponentiate(context, z, top, cooling, labels, out, at):  # noqa: ARG001
+def _vector_exponentiate(context, z, top, cooling, labels, out, at):  # noqa: ARG001
     """z = (z - top) * cooling, none above zero; out[at:] = exp(z) to 3e-7; returns their sum."""
     index = types.intp
     signature = types.float32(z, types.float32, types.float32, index, out, index)
@@ -122,8 +122,7 @@ def _exponentiate(context, z, top, cooling, labels, out, at):  # noqa: ARG001
     return signature, generate
 
 
-@intrinsic
-def _scale(context, out, at, labels, factor):  # noqa: ARG001
+def _vector_scale(context, out, at, labels, factor):  # noqa: ARG001
     """out[at:] *= factor, for ``labels`` numbers rounded up to a multiple of eight."""
     signature = types.void(out, types.intp, types.intp, types.float32)
 
@@ -138,8 +137,7 @@ def _scale(context, out, at, labels, factor):  # noqa: ARG001
     return signature, generate
 
 
-@intrinsic
-def _watch(context, field, at, z, old, new, place, labels, seen):  # noqa: ARG001
+def _vector_watch(context, field, at, z, old, new, place, labels, seen):  # noqa: ARG001
     """Add old * field, new * field and new * z to seen[0:8], [8:16] and [16:24]; raise [24:32] to |new - old|."""
     index = types.intp
     signature = types.void(field, index, z, old, new, index, index, seen)
@@ -168,34 +166,43 @@ def _watch(context, field, at, z, old, new, place, labels, seen):  # noqa: ARG00
     return signature, generate
 
 
-if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be stepped through
+def _plain_differ(field, at, costs, place, labels, out):
+    out[:] = FAR
+    out[:labels] = field[at : at + labels] - costs[place : place + labels]
+    return out.max()
 
-    def _differ(field, at, costs, place, labels, out):
-        out[:] = FAR
-        out[:labels] = field[at : at + labels] - costs[place : place + labels]
-        return out.max()
 
-    def _exponentiate(z, top, cooling, labels, out, at):
-        z[:] = (z - top) * cooling
-        e = np.where(z > LOWEST, np.exp(np.maximum(z, LOWEST)), np.float32(0.0))[: _padded(labels)]
-        out[at : at + len(e)] = e
-        return e.sum()
+def _plain_exponentiate(z, top, cooling, labels, out, at):
+    z[:] = (z - top) * cooling
+    e = np.where(z > LOWEST, np.exp(np.maximum(z, LOWEST)), np.float32(0.0))[: _padded(labels)]
+    out[at : at + len(e)] = e
+    return e.sum()
 
-    def _scale(out, at, labels, factor):
-        out[at : at + _padded(labels)] *= factor
 
-    def _watch(field, at, z, old, new, place, labels, seen):
-        for begin in range(0, labels, LANES):
-            end = begin + LANES
-            heard, logit = field[at + begin : at + end], np.maximum(z[begin:end], np.float32(-1e4))
-            was, now = old[place + begin : place + end], new[place + begin : place + end]
-            seen[:8] += was * heard
-            seen[8:16] += now * heard
-            seen[16:24] += now * logit
-            np.maximum(seen[24:], abs(now - was), out=seen[24:])
+def _plain_scale(out, at, labels, factor):
+    out[at : at + _padded(labels)] *= factor
 
-    def _padded(labels):
-        return -(-labels // LANES) * LANES
+
+def _plain_watch(field, at, z, old, new, place, labels, seen):
+    for begin in range(0, labels, LANES):
+        end = begin + LANES
+        heard, logit = field[at + begin : at + end], np.maximum(z[begin:end], np.float32(-1e4))
+        was, now = old[place + begin : place + end], new[place + begin : place + end]
+        seen[:8] += was * heard
+        seen[8:16] += now * heard
+        seen[16:24] += now * logit
+        np.maximum(seen[24:], abs(now - was), out=seen[24:])
+
+
+def _padded(labels):
+    return -(-labels // LANES) * LANES
+
+
+_plain = getattr(config, "DISABLE_JIT", False)  # the same without the compiler, to be stepped through
+_differ: Any = _plain_differ if _plain else intrinsic(_vector_differ)
+_exponentiate: Any = _plain_exponentiate if _plain else intrinsic(_vector_exponentiate)
+_scale: Any = _plain_scale if _plain else intrinsic(_vector_scale)
+_watch: Any = _plain_watch if _plain else intrinsic(_vector_watch)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -47,6 +48,17 @@ class MixturePosterior:
             return np.full(len(self.modes), 1.0 / len(self.modes))
         return np.asarray(softmax(self._bounds))
 
+    def calibrated(self, scorer: Callable[[MixturePosterior], ArrayLike]) -> Floats:
+        """(K,) probabilities of the modes by a score that was learnt, in the order of ``modes``.
+
+        `weights` are what the energy says, m_k of the paper; where an energy overstates its evidence, as those of
+        images do, they are nearly one-hot.  These are something else: the softmax of ``scorer(self)``, (K,) numbers,
+        such as `mixfield.Tempering` or `mixfield.ModeRanking` give.
+        """
+        scores = _arrays.floats("scorer(posterior)", scorer(self))
+        _arrays.check_shape("scorer(posterior)", scores, (len(self.modes),), "= one score per mode")
+        return np.asarray(softmax(scores))
+
     @property
     def log_z(self) -> float:
         """log Z~ = log sum_k exp(A_k), with strict cuts a lower bound of log Z."""
@@ -57,9 +69,11 @@ class MixturePosterior:
         """Shape of the field of variables."""
         return self.modes[0].marginals.shape[:-1]
 
-    def marginals(self) -> Floats:
-        """(*shape, L) marginals of the mixture."""
-        return np.asarray(np.tensordot(self.weights, np.stack([mode.marginals for mode in self.modes]), 1))
+    def marginals(self, weights: ArrayLike | None = None) -> Floats:
+        """(*shape, L) marginals of the mixture, with its own weights or others (K,)."""
+        shares = self.weights if weights is None else _arrays.floats("weights", weights)
+        _arrays.check_shape("weights", shares, (len(self.modes),), "= one weight per mode")
+        return np.asarray(np.tensordot(shares, np.stack([mode.marginals for mode in self.modes]), 1))
 
     def labelings(self) -> NDArray[np.int64]:
         """(K, *shape) most probable labels of each mode."""

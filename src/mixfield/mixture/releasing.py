@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixfield.clamping.cell import Cell
 from mixfield.clamping.constraint import Cardinality
@@ -26,15 +27,18 @@ class Releasing:
     Attributes
     ----------
     batch : cuts of one leaf whose modes are found together, at little more than the price of one.
+    distinct : share of pixels on which two modes may have the same labels; 1 allows all.
     """
 
     crf: DenseCRF
     clamp: FirmClamp
     solver: Solver
     batch: int = 8
+    distinct: float = 1.0
     temperatures: int = 8
     optima: Optima = field(init=False)
     foreseen: dict[tuple[int, bytes], Settled | None] = field(default_factory=dict)
+    labelings: list[NDArray[np.int64]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.optima = Optima(self.crf.n, self.crf.n_labels, capacity=0)
@@ -49,7 +53,9 @@ class Releasing:
             tolerance=max(self.solver.tolerance_for(self.crf), dense.SINGLE),
             max_iterations=self.solver.max_iterations,
         )
-        return Settled(dense.unpack(self.crf, values, 1), iteration.bounds(values), run.converged, run.iterations)
+        q = dense.unpack(self.crf, values, 1)
+        self.labelings.append(q[0].argmax(1))
+        return Settled(q, iteration.bounds(values), run.converged, run.iterations)
 
     def warm_up(self, root: Leaf) -> Settled | None:  # noqa: ARG002
         """The root is converged already."""
@@ -61,6 +67,8 @@ class Releasing:
         Later cuts of the same leaf find their answer here: they separate the same mode from the same group, and the
         cuts made in between hold as long as they do for the answer, which `settle` checks.
         """
+        if _key(parent, proposals[0].constraint) in self.foreseen:
+            return
         todo = [p for p in proposals if _key(parent, p.constraint) not in self.foreseen][: self.batch]
         cells = []
         for proposal in todo:
@@ -74,21 +82,42 @@ class Releasing:
             if cell is not None:
                 cells.append((proposal, cell))
         if cells:
-            found = self.clamp.settle(self.crf, [cell for _, cell in cells], parent, self.solver)
+            found = self.clamp.settle(self.crf, [cell for _, cell in cells], parent, self.solver, wanted=self._filter())
             for (proposal, _), settled in zip(cells, found, strict=True):
                 self.foreseen[_key(parent, proposal.constraint)] = settled
 
     def settle(self, cell: Cell, parent: Settled) -> Settled | None:
         """The parent's mode where it lives in the cell, otherwise the one that firm clamping and release lead to."""
         enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
-        known = self.foreseen.get(_key(parent, cell.constraints[-1]))
-        for settled in (parent, known):
-            if settled is not None and cell.mass(settled.q[0]) >= enough:
-                return settled
+        if cell.mass(parent.q[0]) >= enough:
+            return parent
         if cell.constraints[-1].probability(parent.q[0]) < 0.5:
-            return None  # foreseen in vain
-        found = self.clamp.settle(self.crf, [cell], parent, self.solver)[0]
+            found = self.foreseen.get(_key(parent, cell.constraints[-1]))
+            if found is not None and not self._is_new(found):
+                return None
+        else:  # the parent's side, where its mode is not quite at home
+            found = self.clamp.settle(self.crf, [cell], parent, self.solver)[0]
         return found if found is not None and cell.mass(found.q[0]) >= enough else None
+
+    def _filter(self) -> Callable[[NDArray[np.int64]], bool]:
+        """Tells labels that neither a mode nor those asked about before nearly have."""
+        known = list(self.labelings)
+
+        def wanted(labels: NDArray[np.int64]) -> bool:
+            fresh = not any((labels == other).mean() > self.distinct for other in known)
+            if fresh:
+                known.append(labels)
+            return fresh
+
+        return wanted
+
+    def _is_new(self, found: Settled) -> bool:
+        """Whether no mode has nearly the same labels; if so, remember its own."""
+        labels = found.q[0].argmax(1)
+        if any((labels == known).mean() > self.distinct for known in self.labelings):
+            return False
+        self.labelings.append(labels)
+        return True
 
     def polish(self, leaf: Leaf) -> Settled | None:  # noqa: ARG002
         """Nothing was found after it that could help."""

@@ -15,9 +15,9 @@ from mixfield.clamping.firm import FirmClamp
 from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.lookahead import Lookahead
 from mixfield.clamping.multiplier import Clamp, Settled
+from mixfield.clamping.plausible import MostPlausible
 from mixfield.clamping.selection import Criterion
 from mixfield.clamping.temperature import critical_temperature, ladder
-from mixfield.clamping.windows import MeltingWindows
 from mixfield.energy.active_labels import active_labels
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.energy import Energy, allowed_labels, check
@@ -83,7 +83,7 @@ def infer(
     energy : a `FactorGraph`, or anything with ``shape``, ``n_labels``, ``local_field``, ``expected`` and ``of``.
     n_modes : how many modes to look for; fewer come back where the field has no more, with a `FewerModesWarning`.
     rng : seed or generator; the same seed and input give the same bytes, whatever the number of threads.
-    criterion : where to cut: `Lookahead` (default; `MeltingWindows` for a `DenseCRF`), `PhaseTransition` (the paper's)
+    criterion : where to cut: `Lookahead` (default; `MostPlausible` for a `DenseCRF`), `PhaseTransition` (the paper's)
         or your own.
     order : which leaf to cut next: `best_first` (default) or `breadth_first` (the paper's).
     clamp : how modes are held in their cells: `Clamp`, or `FirmClamp` for a `DenseCRF`.
@@ -121,13 +121,14 @@ def infer(
     allowed = allowed_labels(energy)
     heat = critical_temperature(energy) if t_max is None else _arrays.positive("t_max", t_max)
     generator, solver = _arrays.generator(rng), solver or Solver()
+    criterion = criterion or default_criterion(energy)
     growth = _Growth(
         energy=energy,
         allowed=allowed,
         rng=generator,
-        criterion=criterion or default_criterion(energy),
+        criterion=criterion,
         order=order,
-        seeker=_seeker(energy, allowed, generator, clamp, search, solver, heat),
+        seeker=_seeker(energy, allowed, generator, criterion, clamp, search, solver, heat),
         solver=solver,
         t_max=heat,
     )
@@ -157,14 +158,15 @@ def infer(
 
 
 def default_criterion(energy: Energy) -> Criterion:
-    """Where to cut if nobody says: single variables where the field is small, whole windows where it is dense."""
-    return MeltingWindows() if isinstance(energy, DenseCRF) else Lookahead()
+    """Where to cut if nobody says: single variables where the field is small, whole regions where it is dense."""
+    return MostPlausible() if isinstance(energy, DenseCRF) else Lookahead()
 
 
 def _seeker(
     energy: Energy,
     allowed: NDArray[np.bool_],
     rng: np.random.Generator,
+    criterion: Criterion,
     clamp: Clamp | FirmClamp | None,
     search: Search | None,
     solver: Solver,
@@ -172,7 +174,7 @@ def _seeker(
 ) -> Seeker:
     """How the modes of cells are found."""
     if isinstance(energy, DenseCRF) and energy.is_attractive and not isinstance(clamp, Clamp) and search is None:
-        return Releasing(energy, clamp or FirmClamp(), solver)
+        return Releasing(energy, clamp or FirmClamp(), solver, distinct=getattr(criterion, "distinct", 1.0))
     if isinstance(clamp, FirmClamp):
         raise MixfieldError(
             f"FirmClamp needs an attractive DenseCRF and no search, got {type(energy).__name__}; use mf.Clamp"
@@ -223,7 +225,8 @@ class _Growth:
             chosen = ready[self.order([self.nodes[k].leaf for k in ready], [p for p in proposals if p is not None])]
             upcoming = self.nodes[chosen].found or []
             proposal, self.nodes[chosen].found = upcoming[0], upcoming[1:]
-            self.seeker.foresee(self.nodes[chosen].leaf, self.nodes[chosen].settled, upcoming[:wanted])
+            soon = upcoming[: wanted + wanted // 2 + 1]  # some will be refused
+            self.seeker.foresee(self.nodes[chosen].leaf, self.nodes[chosen].settled, soon)
             if self._cut(chosen, proposal):
                 return True
 

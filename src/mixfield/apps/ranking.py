@@ -1,0 +1,151 @@
+"""How likely each mode of an image is to be the best one: probabilities learnt from annotated images.
+
+The weights m_k of a dense CRF are one-hot: its energy counts every pixel as evidence of its own, so that bounds differ
+by hundreds of nats.  They say which mode the *model* prefers, not how often it is right to.  Both scorers here answer
+the second question, for ``posterior.calibrated(scorer)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from mixfield import _arrays
+from mixfield.apps.pictures import intensities
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.errors import MixfieldError
+from mixfield.mixture.posterior import MixturePosterior
+
+Floats = NDArray[np.float64]
+
+FEATURES = ("alternative", "size", "size squared", "evidence", "tension", "edges")
+LEARNT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Tempering:
+    """Bounds divided by a temperature: the simplest calibration.
+
+    Attributes
+    ----------
+    temperature : in nats per pixel of the field.
+    """
+
+    temperature: float = 0.05
+
+    def __post_init__(self) -> None:
+        _arrays.positive("temperature", self.temperature)
+
+    def __call__(self, posterior: MixturePosterior) -> Floats:
+        """(K,) scores."""
+        bounds = np.array([mode.log_z for mode in posterior.modes])
+        return np.asarray((bounds - bounds.max()) / (self.temperature * np.prod(posterior.shape)))
+
+
+@dataclass(frozen=True, eq=False)
+class ModeRanking:
+    """A score that is linear in what can be seen of a mode without the truth (see `mode_features`).
+
+    Attributes
+    ----------
+    energy : the field that the posterior belongs to.
+    image : (H, W) or (H, W, channels).
+    coefficients : of `FEATURES`; the defaults were learnt on photographs (see the page on segmentation).
+
+    Examples
+    --------
+    >>> import numpy as np, mixfield as mf
+    >>> image = np.zeros((12, 16), np.uint8)
+    >>> scores = np.full((12, 16), 0.45)
+    >>> energy = mf.segmentation_energy(image, scores)
+    >>> posterior = mf.infer(energy, 2)
+    >>> posterior.calibrated(mf.ModeRanking(energy, image)).shape
+    (2,)
+    """
+
+    energy: DenseCRF
+    image: ArrayLike
+    coefficients: tuple[float, ...] = LEARNT
+
+    def __post_init__(self) -> None:
+        if len(self.coefficients) != len(FEATURES):
+            raise MixfieldError(f"coefficients must be {len(FEATURES)} numbers, got {len(self.coefficients)}")
+
+    def __call__(self, posterior: MixturePosterior) -> Floats:
+        """(K,) scores."""
+        return np.asarray(mode_features(posterior, self.energy, self.image) @ np.array(self.coefficients))
+
+
+def mode_features(posterior: MixturePosterior, energy: DenseCRF, image: ArrayLike) -> Floats:
+    """(K, 6) what can be seen of each mode, compared with the mean field that was cut first.
+
+    alternative: 1 but for that mean field; size: logarithm of the share of pixels whose label differs, over a tenth;
+    its square; evidence: mean log-odds that the scores of these pixels give the new labels against the old; tension:
+    nats of the bound that each of them costs; edges: how much more the image changes across the mode's boundaries.
+    """
+    labelings = posterior.labelings().reshape(len(posterior.modes), -1)
+    if labelings.shape[1] != energy.n or posterior.shape != energy.shape:
+        raise MixfieldError(f"energy must be the one of the posterior, of shape {posterior.shape}, got {energy.shape}")
+    bounds = np.array([mode.log_z for mode in posterior.modes])
+    root = int(np.argmin(np.abs(bounds - posterior.tree[0].log_z))) if posterior.tree else 0
+    change = _changes(image, energy.shape)
+    reference, rows = labelings[root], np.arange(energy.n)
+    contrast = [_contrast(labels.reshape(energy.shape), change) for labels in labelings]
+    features = np.zeros((len(labelings), len(FEATURES)))
+    for k, labels in enumerate(labelings):
+        flip = rows[labels != reference]
+        if len(flip) == 0:
+            continue
+        size = np.log(len(flip) / energy.n / 0.1)
+        odds = energy.costs[flip, reference[flip]] - energy.costs[flip, labels[flip]]
+        features[k] = (
+            1.0,
+            size,
+            size**2,
+            np.clip(odds, -8, 8).mean(),
+            np.clip((bounds[k] - bounds[root]) / len(flip), -8, 8),
+            contrast[k] - contrast[root],
+        )
+    return features
+
+
+def fit_ranking(features: list[Floats], qualities: list[Floats], *, ridge: float = 1.0) -> tuple[float, ...]:
+    """Coefficients under which the best mode of each image gets most probability (conditional logit).
+
+    Parameters
+    ----------
+    features : (K, 6) of each image.
+    qualities : (K,) of each image, such as mean IoU; the best share the credit where they tie.
+    ridge : pull of the coefficients to zero, per unit of their feature's spread.
+    """
+    if len(features) != len(qualities) or not features:
+        raise MixfieldError(f"features and qualities must be as many and not none: {len(features)}, {len(qualities)}")
+    spread = np.concatenate(features).std(0) + 1e-9
+    scaled = [one / spread for one in features]
+    credit = [(np.asarray(q) >= np.max(q) - 1e-9) / np.sum(np.asarray(q) >= np.max(q) - 1e-9) for q in qualities]
+
+    def loss(w: Floats) -> float:
+        fit = sum(float(c @ log_softmax(x @ w)) for x, c in zip(scaled, credit, strict=True))
+        return -fit + 0.5 * ridge * float(w @ w)
+
+    found = minimize(loss, np.zeros(len(FEATURES)))
+    return tuple((found.x / spread).tolist())
+
+
+def _changes(image: ArrayLike, shape: tuple[int, ...]) -> tuple[Floats, ...]:
+    """How much the image changes from each pixel to the next, along each axis, on a scale from 0 to 1."""
+    picture = intensities(image)
+    _arrays.check_shape("image", picture, (*shape, picture.shape[-1]), "to match the field")
+    return tuple(np.minimum(np.abs(np.diff(picture, axis=axis)).mean(-1) / 40.0, 1.0) for axis in range(len(shape)))
+
+
+def _contrast(labels: NDArray[np.int64], changes: tuple[Floats, ...]) -> float:
+    """Mean change of the image across the boundaries of a labeling; 0 where there are none."""
+    borders = [np.diff(labels, axis=axis) != 0 for axis in range(labels.ndim)]
+    count = sum(int(border.sum()) for border in borders)
+    total = sum(float(change[border].sum()) for border, change in zip(borders, changes, strict=True))
+    return total / count if count else 0.0
