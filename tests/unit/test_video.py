@@ -131,11 +131,11 @@ def test_a_stream_holds_no_more_than_its_lag(rng):
     taken = []
 
     def camera():
-        for t, image in enumerate(images):
+        for t, (image, modes) in enumerate(zip(images, posteriors, strict=True)):
             taken.append(t)
-            yield image
+            yield image, modes, None
 
-    for t, _ in enumerate(follow(camera(), iter(posteriors), ModePath(Consistency(lag=2)))):
+    for t, _ in enumerate(follow(camera(), ModePath(Consistency(lag=2)))):
         assert max(taken) <= t + 2
 
 

@@ -157,7 +157,8 @@ def segment_video(
     """
     path = ModePath(consistency or Consistency())
     decided: list[Decided] = []
-    for one in follow(frames, posteriors, path, weights):
+    sources = (frames, posteriors) if weights is None else (frames, posteriors, weights)
+    for one in follow(_together(*sources), path):
         decided.append(one)
         if progress is not None:
             progress(len(decided))
@@ -183,12 +184,12 @@ class Decided:
 
 
 def follow(
-    frames: Iterable[Picture | None],
-    posteriors: Iterable[MixturePosterior | None],
-    path: ModePath,
-    weights: Iterable[ArrayLike | None] | None = None,
+    scenes: Iterable[tuple[Picture | None, MixturePosterior | None, ArrayLike | None]], path: ModePath
 ) -> Iterator[Decided]:
-    """Frames in order, each as soon as its mode is decided."""
+    """Frames in order, each as soon as its mode is decided.
+
+    ``scenes`` holds the image, the modes and their probabilities (None: ``posterior.weights``) of each frame.
+    """
     waiting: deque[tuple[Ints, float, bool]] = deque()
 
     def release(modes: Iterable[int]) -> Iterator[Decided]:
@@ -196,19 +197,23 @@ def follow(
             labelings, matched, starts = waiting.popleft()
             yield Decided(mode, labelings[mode], matched, starts)
 
-    sources: list[Iterable[Any]] = [frames, posteriors] + ([] if weights is None else [weights])
-    for number, together in enumerate(zip_longest(*sources, fillvalue=_END)):
-        if any(one is _END for one in together):
-            raise MixfieldError(f"frames, posteriors and weights must be as many; one of them ends after {number}")
-        frame, posterior, *share = together
+    for frame, posterior, weights in scenes:
         if frame is None or posterior is None:
             yield from release(path.finish())
             yield Decided(-1, None, float("nan"), starts=False)
             continue
-        decided = path.advance(frame, posterior, *share)
+        decided = path.advance(frame, posterior, weights)
         waiting.append((posterior.labelings(), path.matched, path.starts))
         yield from release(decided)
     yield from release(path.finish())
+
+
+def _together(*sources: Iterable[Any]) -> Iterator[Any]:
+    """One entry of each source at a time; they must be as many."""
+    for number, entries in enumerate(zip_longest(*sources, fillvalue=_END)):
+        if any(entry is _END for entry in entries):
+            raise MixfieldError(f"frames, posteriors and weights must be as many; one of them ends after {number}")
+        yield entries if len(entries) == 3 else (*entries, None)
 
 
 _END: Any = object()

@@ -186,6 +186,11 @@ class DenseCRF:
                 total += largest if coupling.compatibility is None else coupling.strength * largest
         return total / 2
 
+    @property
+    def coupling_strength(self) -> Floats:
+        """(n,) sum of the couplings of each pixel, for criteria that clamp where it is largest."""
+        return np.asarray(sum((row_sums(one.filter, self.n) for one in self.couplings), np.zeros(self.n)), np.float64)
+
     # ------------------------------------------------------------------ what the dense solver asks
 
     @cached_property

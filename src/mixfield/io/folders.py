@@ -20,8 +20,8 @@ def pairs(images: Path, scores: Path) -> tuple[list[tuple[Path, Path]], dict[str
     """Images with their scores, and why other images have none, by name."""
     found: list[tuple[Path, Path]] = []
     wrong: dict[str, str] = {}
-    evidence = _by_stem(scores, score_files.SUFFIXES)
-    for stem, files in sorted(_by_stem(images, image_files.SUFFIXES).items()):
+    evidence = by_stem(scores, score_files.SUFFIXES)
+    for stem, files in sorted(by_stem(images, image_files.SUFFIXES).items()):
         matches = evidence.get(stem, [])
         if len(files) > 1:
             wrong |= {file.name: f"several images are called {stem}" for file in files}
@@ -42,7 +42,7 @@ def annotated(folder: Path) -> tuple[int, Iterator[Arrays]]:
         if not (folder / name).is_dir():
             raise MixfieldError(f"{folder} must hold the folders images, scores and truth, {name} is missing")
     found, wrong = pairs(folder / "images", folder / "scores")
-    truths = _by_stem(folder / "truth", image_files.SUFFIXES)
+    truths = by_stem(folder / "truth", image_files.SUFFIXES)
     wrong |= {image.name: f"no labels {image.stem}.png in truth" for image, _ in found if image.stem not in truths}
     if wrong:
         name, reason = next(iter(wrong.items()))
@@ -58,7 +58,8 @@ def _read(files: Sequence[tuple[Path, Path, Path]]) -> Iterator[Arrays]:
         yield picture, score_files.read_scores(scores), labels
 
 
-def _by_stem(folder: Path, suffixes: tuple[str, ...]) -> dict[str, list[Path]]:
+def by_stem(folder: Path, suffixes: tuple[str, ...]) -> dict[str, list[Path]]:
+    """Files of a folder by their name without suffix."""
     if not folder.is_dir():
         raise MixfieldError(f"{folder} must be a folder, as the images are")
     files: dict[str, list[Path]] = defaultdict(list)

@@ -69,6 +69,12 @@ def write_segmentation(folder: Path, image: ArrayLike, posterior: MixturePosteri
     return summary
 
 
+def side_by_side(image: ArrayLike, *labelings: NDArray[np.int64]) -> Colours:
+    """Labelings over the image, next to each other, (H, W * count, 3)."""
+    photo = _photo(image)
+    return np.concatenate([_overlay(photo, labels) for labels in labelings], axis=1)
+
+
 def figure(image: ArrayLike, posterior: MixturePosterior, gap: Bits) -> Any:
     """The image, its modes with their weights, where they differ and the entropy gap, as a Pillow image."""
     photo = _photo(image)

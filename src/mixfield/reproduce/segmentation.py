@@ -6,7 +6,6 @@ at the same number of segmentations.
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -29,9 +28,9 @@ from mixfield.metrics.segmentation import mean_iou
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
 from mixfield.reproduce.annotated import Annotated, Example
+from mixfield.reproduce.resumable import Row, Run
 
 Labelings = list[NDArray[np.int64]]
-Row = dict[str, Any]
 
 SETS = ("voc", "vocval7", "coco")
 NETWORKS = ("dl513", "dl257")
@@ -127,31 +126,6 @@ def _noisy(amount: float) -> Method:
         return Answer(labelings)
 
     return method
-
-
-@dataclass(frozen=True)
-class Run:
-    """A folder in which an experiment goes on where it was stopped: one line of JSON per image, network and method."""
-
-    folder: Path
-
-    @property
-    def path(self) -> Path:
-        """The file of results."""
-        return self.folder / "segmentation.jsonl"
-
-    def rows(self) -> list[Row]:
-        """What is there; a last line cut short by a stop is left out."""
-        if not self.path.is_file():
-            return []
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines if line.endswith("}")]
-
-    def add(self, row: Row) -> None:
-        """One more result."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
 
 
 def plan(data: Path, names: Sequence[str], images: int | None) -> Iterator[tuple[Annotated, str, str]]:

@@ -1,0 +1,136 @@
+"""``mixfield video``: one segmentation per frame, chosen among the modes of each by how they fit together."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mixfield.cli.options import Json, Seed, Threads, solver
+from mixfield.cli.terminal import Progress, console
+
+if TYPE_CHECKING:
+    from mixfield.apps.video import Decided
+    from mixfield.io.film import Frame, ScoredFrames
+    from mixfield.meanfield.solver import Solver
+    from mixfield.mixture.posterior import MixturePosterior
+
+
+def video(
+    frames: Annotated[Path, typer.Argument(help="A folder of images in order, or a video file.")],
+    scores: Annotated[
+        Path, typer.Option(help="Folder of probabilities (.npy, .npz) or label maps (.png), one per frame.")
+    ],
+    modes: Annotated[int, typer.Option(min=1, help="Segmentations to choose from in each frame.")] = 8,
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("mixfield-video"),
+    lag: Annotated[int, typer.Option(min=0, help="Frames to look ahead before a mode is chosen.")] = 10,
+    stiffness: Annotated[
+        float | None, typer.Option(help="Cost in nats if every point changed its label.  [default: 100]")
+    ] = None,
+    rate: Annotated[float, typer.Option(min=0.1, help="Frames per second of the film.")] = 5.0,
+    logits: Annotated[bool, typer.Option("--logits", help="The scores are logits or log-probabilities.")] = False,
+    kernels: Annotated[Path | None, typer.Option(help="Kernels as segment --tune writes them (.toml).")] = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Segment a video: labels that follow the points they belong to.
+
+    Writes labels/ and mean_field/ (indexed PNG), video.mp4 with both side by side, and frames.json.
+    """
+    from mixfield.apps.video import Consistency, ModePath, follow
+    from mixfield.errors import MixfieldError
+    from mixfield.io.film import ScoredFrames
+    from mixfield.io.kernels import read_kernels
+
+    if out.exists() and not out.is_dir():
+        raise MixfieldError(f"cannot write to {out}: it is a file, --out is a folder")
+    source = ScoredFrames(frames, scores)
+    how = Consistency(lag=lag) if stiffness is None else Consistency(lag=lag, stiffness=stiffness)
+    chosen = None if kernels is None else read_kernels(kernels)
+    stream = _Stream(source, modes, seed, solver(threads), {"logits": logits, "kernels": chosen})
+    started = time.perf_counter()
+    with Progress("frames", len(source), quiet=as_json) as advance, _Output(out, rate) as output:
+        for one in follow(stream, ModePath(how)):
+            output.add(one, *stream.waiting.pop(0))
+            advance(len(output.rows))
+    summary = {
+        "frames": output.rows,
+        "out": str(out),
+        "seconds": time.perf_counter() - started,
+        "seconds_modes": stream.seconds,
+    }
+    (out / "frames.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps(summary))
+        return
+    changed = sum(1 for row in output.rows if row["differs"])
+    starts = sum(1 for row in output.rows if row["starts"])
+    missing = sum(1 for row in output.rows if row["mode"] is None)
+    console().print(
+        f"{len(output.rows)} frames in {summary['seconds']:.1f} s, {starts} unbroken chains, {missing} missing; "
+        f"another mode than mean field in {changed}\nwrote {out}/: video.mp4, labels/, mean_field/, frames.json",
+        highlight=False,
+    )
+
+
+class _Stream:
+    """Frames with their modes, made when they are asked for; what is not decided yet waits."""
+
+    def __init__(self, source: ScoredFrames, modes: int, seed: int, how: Solver, evidence: dict[str, Any]) -> None:
+        self.source, self.modes, self.seed, self.how, self.evidence = source, modes, seed, how, evidence
+        self.waiting: list[tuple[Frame, Any]] = []
+        self.seconds = 0.0
+
+    def __iter__(self) -> Iterator[tuple[Any, MixturePosterior | None, Any]]:
+        import mixfield as mf
+
+        for frame in self.source:
+            if frame.image is None or frame.scores is None:
+                self.waiting.append((frame, None))
+                yield None, None, None
+                continue
+            started = time.perf_counter()
+            energy = mf.segmentation_energy(frame.image, frame.scores, threads=self.how.threads, **self.evidence)
+            posterior = mf.infer(energy, self.modes, rng=self.seed, solver=self.how)
+            self.seconds += time.perf_counter() - started
+            root = min(posterior.modes, key=lambda mode: abs(mode.log_z - posterior.tree[0].log_z))
+            self.waiting.append((frame, root.labeling()))
+            yield frame.image, posterior, posterior.calibrated(mf.ModeRanking(energy, frame.image))
+
+
+class _Output:
+    """The files, written as frames are decided."""
+
+    def __init__(self, out: Path, rate: float) -> None:
+        from mixfield.io.film import FilmWriter
+
+        self.out, self.rows = out, list[dict[str, Any]]()
+        self.film = FilmWriter(out / "video.mp4", rate)
+        for name in ("labels", "mean_field"):
+            (out / name).mkdir(parents=True, exist_ok=True)
+
+    def __enter__(self) -> _Output:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.film.close()
+
+    def add(self, one: Decided, frame: Frame, plain: Any) -> None:
+        """Write one frame."""
+        from mixfield.io.images import write_label_map
+        from mixfield.report.segmentation import side_by_side
+
+        row: dict[str, Any] = {"frame": frame.name, "mode": None, "differs": 0.0, "matched": None, "starts": False}
+        if one.labels is not None and frame.image is not None:
+            write_label_map(self.out / "labels" / f"{frame.name}.png", one.labels)
+            write_label_map(self.out / "mean_field" / f"{frame.name}.png", plain)
+            self.film.add(side_by_side(frame.image, plain, one.labels))
+            matched = None if one.matched != one.matched else one.matched
+            differs = float((one.labels != plain).mean())
+            row |= {"mode": one.mode, "differs": differs, "matched": matched, "starts": one.starts}
+        self.rows.append(row)

@@ -1,0 +1,139 @@
+"""Videos (section 7.4 of the paper): one mode per frame by its fit with the frames around it, the truth unseen.
+
+Mean field, MaxW clamping with the same choice, the modes with that choice, and the modes with an oracle.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from mixfield.apps.matching import Flow
+from mixfield.apps.ranking import LEARNT, mode_features
+from mixfield.apps.video import Consistency, changes
+from mixfield.baselines.single import MaxWVariable
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.errors import MixfieldWarning
+from mixfield.metrics.segmentation import average, confusion
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.tree import breadth_first, infer
+from mixfield.reproduce.annotated import Annotated, Example
+from mixfield.reproduce.resumable import Row, Run
+from mixfield.temporal.trellis import shortest_path
+
+Floats = NDArray[np.float64]
+
+
+def sequences(data: Path) -> list[Annotated]:
+    """All annotated sequences."""
+    kinds = (("camvid", "espnet"), ("davis", "dl513"))
+    return [
+        Annotated(folder, net)  # type: ignore[arg-type]
+        for kind, net in kinds
+        for folder in sorted((data / "video" / kind).iterdir())
+        if folder.is_dir()
+    ]
+
+
+def run(data: Path, work: Run, *, count: int, every: int, progress: Callable[[str], None]) -> list[Row]:
+    """Everything that is missing, one row per frame and method."""
+    done = {(row["sequence"], row["frame"]) for row in work.rows()}
+    for source in sequences(data):
+        names = source.names[::every]
+        missing = [k for k, name in enumerate(names) if (source.folder.name, name) not in done]
+        before: _Frame | None = None
+        for k in range(max(0, missing[0] - 1), len(names)) if missing else ():  # the one before tells the first step
+            progress(f"{source.folder.name} {names[k]}")
+            frame = _Frame(source.load(names[k]), count)
+            if k in missing:
+                place = {"kind": source.folder.parent.name, "sequence": source.folder.name, "frame": names[k]}
+                work.add(place | frame.row(source.n_labels, before))
+            before = frame
+    return work.rows()
+
+
+class _Frame:
+    """The modes of a frame: ours, and those of clamping single pixels."""
+
+    def __init__(self, example: Example, count: int) -> None:
+        self.example = example
+        crf = DenseCRF.from_probabilities(example.probs, example.image)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MixfieldWarning)
+            self.posteriors = {
+                "modes": infer(crf, count),
+                "clamped": infer(crf, 2, criterion=MaxWVariable(), order=breadth_first),
+            }
+        self.features = mode_features(self.posteriors["modes"], crf, example.image)
+
+    def row(self, n_labels: int, before: _Frame | None) -> Row:
+        """Counts of every mode against the truth, and how its labels agree with those of the frame before."""
+        found: Row = {"features": self.features.round(4).tolist(), "matched": None}
+        matches = None if before is None else Flow().match(before.example.image, self.example.image)
+        if matches is not None:
+            found["matched"] = matches.share
+        for name, posterior in self.posteriors.items():
+            found[name] = {
+                "counts": [
+                    confusion(self.example.truth, labels, n_labels).tolist() for labels in posterior.labelings()
+                ],
+                "log_z": [mode.log_z for mode in posterior.modes],
+                "root": _root(posterior),
+            }
+            if before is not None and matches is not None:
+                one, two = _stacked(before.posteriors[name]), _stacked(posterior)
+                found[name]["steps"] = changes(one[:, matches.first], two[:, matches.second]).round(6).tolist()
+        return found
+
+
+def _root(posterior: MixturePosterior) -> int:
+    """Which mode is the mean field that was cut first."""
+    bounds = np.array([mode.log_z for mode in posterior.modes])
+    return int(np.argmin(np.abs(bounds - posterior.tree[0].log_z)))
+
+
+def _stacked(posterior: MixturePosterior) -> Floats:
+    return np.stack([np.asarray(mode.marginals).reshape(-1, mode.marginals.shape[-1]) for mode in posterior.modes])
+
+
+def evaluate(
+    rows: Sequence[Row], *, coefficients: Sequence[float] = LEARNT, how: Consistency | None = None
+) -> dict[str, dict[str, float]]:
+    """Mean IoU in per cent of every sequence and of each kind together, by method."""
+    how = how or Consistency()
+    names = list(dict.fromkeys((row["kind"], row["sequence"]) for row in rows))
+    table: dict[str, dict[str, float]] = {}
+    sums: dict[str, dict[str, Any]] = {}
+    for kind, sequence in names:
+        counts = _sequence([row for row in rows if row["sequence"] == sequence], coefficients, how)
+        table[f"{kind} {sequence}"] = {name: 100 * average(count) for name, count in counts.items()}
+        total = sums.setdefault(kind, {})
+        for name, count in counts.items():
+            total[name] = total.get(name, 0) + count
+    return table | {kind: {name: 100 * average(count) for name, count in one.items()} for kind, one in sums.items()}
+
+
+def _sequence(rows: Sequence[Row], coefficients: Sequence[float], how: Consistency) -> dict[str, Any]:
+    """Counts of all frames together, by method."""
+
+    def chosen(name: str, costs: list[Floats]) -> Any:
+        steps = [
+            how.stiffness * np.array(row[name]["steps"]) if row["matched"] >= how.least else None for row in rows[1:]
+        ]
+        path = shortest_path(costs, steps)
+        return sum(np.array(row[name]["counts"][k]) for row, k in zip(rows, path, strict=True))
+
+    ranked = [-log_softmax(np.array(row["features"]) @ np.array(coefficients)) for row in rows]
+    weighed = [np.minimum(-log_softmax(np.array(row["clamped"]["log_z"])), 20.0) for row in rows]
+    return {
+        "mean field": sum(np.array(row["modes"]["counts"][row["modes"]["root"]]) for row in rows),
+        "MaxW + temporal": chosen("clamped", weighed),
+        "modes + temporal": chosen("modes", ranked),
+        "best mode": sum(np.array(max(row["modes"]["counts"], key=average)) for row in rows),
+    }

@@ -1,0 +1,100 @@
+"""``mixfield video``: frames in a folder or a file, labels, a film and the choices."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import mixfield as mf
+from mixfield.cli import app
+from mixfield.errors import MixfieldError
+from mixfield.io.film import FilmWriter, ScoredFrames
+
+SHAPE = (32, 40)
+
+
+@pytest.fixture
+def footage(tmp_path):
+    """A bright square that moves, and scores that believe in it."""
+    from PIL import Image
+
+    images, scores = tmp_path / "images", tmp_path / "scores"
+    images.mkdir()
+    scores.mkdir()
+    rng = np.random.default_rng(0)
+    ground = rng.integers(0, 60, (48, 56, 3))
+    for t in range(4):
+        picture = ground[t : t + SHAPE[0], t : t + SHAPE[1]].copy()
+        inside = np.zeros(SHAPE, bool)
+        inside[8 - t : 20 - t, 10 - t : 26 - t] = True
+        picture[inside] += 150
+        Image.fromarray(picture.astype(np.uint8)).save(images / f"frame_{t}.png")
+        front = np.where(inside, 0.8, 0.1)
+        np.save(scores / f"frame_{t}.npy", np.stack([1 - front, front], -1).astype(np.float32))
+    return images, scores
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, ["video", *map(str, arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_labels_film_and_choices_are_written(footage, tmp_path):
+    images, scores = footage
+    out = tmp_path / "out"
+    summary = json.loads(run(images, "--scores", scores, "--modes", 2, "--out", out, "--json").stdout)
+    assert [row["frame"] for row in summary["frames"]] == [f"frame_{t}" for t in range(4)]
+    assert summary["frames"][0]["starts"]
+    for t in range(4):
+        labels = mf.read_label_map(out / "labels" / f"frame_{t}.png")
+        assert labels.shape == SHAPE
+        assert labels[14 - t, 18 - t] == 1
+        assert (out / "mean_field" / f"frame_{t}.png").is_file()
+    assert (out / "video.mp4").stat().st_size > 1000
+    assert json.loads((out / "frames.json").read_text())["frames"] == summary["frames"]
+
+
+def test_the_lag_does_not_change_an_easy_answer(footage, tmp_path):
+    images, scores = footage
+    for lag in (0, 3):
+        run(images, "--scores", scores, "--modes", 2, "--out", tmp_path / str(lag), "--lag", lag)
+    for name in ("frame_0.png", "frame_3.png"):
+        assert (tmp_path / "0" / "labels" / name).read_bytes() == (tmp_path / "3" / "labels" / name).read_bytes()
+
+
+def test_a_frame_without_scores_is_missing(footage, tmp_path):
+    images, scores = footage
+    (scores / "frame_1.npy").unlink()
+    out = tmp_path / "out"
+    rows = json.loads(run(images, "--scores", scores, "--modes", 1, "--out", out, "--json").stdout)["frames"]
+    assert [row["mode"] is None for row in rows] == [False, True, False, False]
+    assert rows[2]["starts"]
+    assert not (out / "labels" / "frame_1.png").exists()
+
+
+def test_a_video_file_is_read_too(footage, tmp_path):
+    images, scores = footage
+    film = FilmWriter(tmp_path / "film.mp4", 5.0)
+    for t in range(4):
+        film.add(mf.read_image(images / f"frame_{t}.png"))
+        (scores / f"frame_{t}.npy").rename(scores / f"000{t}.npy")
+    film.close()
+    frames = list(ScoredFrames(tmp_path / "film.mp4", scores))
+    assert [frame.name for frame in frames] == ["0", "1", "2", "3"]
+    bright = frames[0].image[10:18, 14:24].mean() - frames[0].image[24:].mean()
+    assert bright > 80
+
+
+@pytest.mark.parametrize("what", ["nothing", "no images", "no scores"])
+def test_nonsense_is_one_sentence(what, footage, tmp_path):
+    images, scores = footage
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    source = {"nothing": tmp_path / "gone", "no images": empty, "no scores": images}[what]
+    with pytest.raises(MixfieldError):
+        run(source, "--scores", empty if what == "no scores" else scores, "--out", tmp_path / "out")

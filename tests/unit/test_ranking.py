@@ -1,0 +1,81 @@
+"""Calibrated weights: what can be seen of a mode, and probabilities learnt from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixfield as mf
+from mixfield.apps.ranking import FEATURES
+from mixfield.errors import MixfieldError
+
+SHAPE = (12, 16)
+
+
+@pytest.fixture
+def problem():
+    """A bright box that the scores half believe in."""
+    image = np.zeros(SHAPE, np.uint8)
+    image[3:9, 4:12] = 200
+    scores = np.full(SHAPE, 0.05)
+    scores[3:9, 4:12] = 0.45
+    energy = mf.segmentation_energy(image, scores)
+    return image, energy, mf.infer(energy, 2)
+
+
+def test_features_compare_with_the_mean_field(problem):
+    image, energy, posterior = problem
+    features = mf.mode_features(posterior, energy, image)
+    assert features.shape == (2, len(FEATURES))
+    plain, other = features[np.argsort(features[:, 0])]
+    assert (plain == 0).all()
+    share = (posterior.labelings()[0] != posterior.labelings()[1]).mean()
+    assert other[1] == pytest.approx(np.log(share / 0.1), abs=1e-6)
+    assert other[2] == pytest.approx(other[1] ** 2)
+    assert other[3] == pytest.approx(np.log(0.45 / 0.55), abs=0.3)
+    assert abs(other[5]) > 0.1  # the boundary of the box is where the image changes
+
+
+def test_weights_and_calibrated_are_different_things(problem):
+    image, energy, posterior = problem
+    assert posterior.calibrated(lambda p: np.zeros(len(p.modes))).tolist() == [0.5, 0.5]
+    mild = posterior.calibrated(mf.Tempering(1.0))
+    assert posterior.weights[0] > mild[0] > 0.5
+    ranked = posterior.calibrated(mf.ModeRanking(energy, image, (-2.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    assert ranked.sum() == pytest.approx(1.0)
+    assert sorted(np.log(ranked / ranked.max())) == pytest.approx([-2.0, 0.0])
+
+
+def test_marginals_with_other_weights(problem):
+    _, _, posterior = problem
+    both = np.mean([mode.marginals for mode in posterior.modes], axis=0)
+    assert posterior.marginals([0.5, 0.5]) == pytest.approx(both)
+
+
+def test_the_fit_finds_what_makes_modes_good():
+    rng = np.random.default_rng(0)
+    true = np.array([-1.0, 0.5, 0.0, 2.0, 0.0, 0.0])
+    features = [rng.normal(size=(6, 6)) for _ in range(400)]
+    qualities = [(x @ true + rng.gumbel(size=6)) for x in features]
+    assert mf.fit_ranking(features, qualities) == pytest.approx(true, abs=0.35)
+
+
+def test_ties_share_the_credit():
+    features = [np.diag(np.arange(6.0))]
+    assert np.isfinite(mf.fit_ranking(features, [np.ones(6)])).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: mf.ModeRanking(p[1], p[0], (1.0,)), "6 numbers"),
+        (lambda p: mf.mode_features(p[2], p[1], p[0][:-1]), "image"),
+        (lambda p: p[2].calibrated(lambda _: [0.0]), "one score per mode"),
+        (lambda p: p[2].marginals([1.0]), "one weight per mode"),
+        (lambda _: mf.Tempering(0.0), "temperature"),
+        (lambda _: mf.fit_ranking([], []), "not none"),
+    ],
+)
+def test_nonsense_is_refused(call, message, problem):
+    with pytest.raises(MixfieldError, match=message):
+        call(problem)
