@@ -114,5 +114,38 @@ def synthetic(
     typer.echo(f"wrote {write_page(measured, about, out)}")
 
 
+@app.command()
+def temperature(
+    data: Data = None,
+    out: Out = OUT,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller picture, fewer temperatures and graphs.")] = False,
+) -> None:
+    """Phase transitions of dense CRFs: entropy over temperature, the fixed point, where random graphs split."""
+    from mixfield.reproduce import photos, splitting
+    from mixfield.reproduce import temperature as experiment
+    from mixfield.reproduce.provenance import provenance
+    from mixfield.reproduce.synthetic import families
+    from mixfield.reproduce.temperature_page import write_page
+
+    folder = data_folder(data) / "segmentation" / "vocval7"
+    photo = photos.network_photo(folder) if folder.is_dir() else photos.drawn_photo()
+    photo = photo.reduced(64 if quick else 170)
+    ladder = experiment.temperatures(quick=quick)
+    instances, sizes = (1, (7,)) if quick else (10, (13, 7))
+    results: dict[str, Any] = {
+        "made_by": provenance(
+            "mixfield reproduce temperature" + (" --quick" if quick else ""),
+            seeds=f"0 for noise and starts, 0 to {instances - 1} for graphs",
+        ),
+        "photo": photo.name,
+        "shape": list(photo.foreground.shape),
+        "starts": splitting.STARTS,
+        "models": {name: experiment.heat(crf, ladder, _say) for name, crf in experiment.models(photo).items()},
+        "with_unaries": [experiment.with_unaries(unary) for unary in experiment.UNARIES],
+        "graphs": [splitting.measure(kind, instances) for kind in families(sizes=sizes)],
+    }
+    typer.echo(f"wrote {write_page(results, out)}")
+
+
 def _say(what: str) -> None:
     typer.echo(f"\r{what}\033[K", nl=False, err=True)

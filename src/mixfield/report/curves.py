@@ -80,7 +80,13 @@ def write_curves(
             for axis in axes:
                 handles, labels = axis.get_legend_handles_labels()
                 names |= dict(zip(labels, handles, strict=True))
-            figure.legend(names.values(), names, loc="outside lower center", ncols=min(len(names), 4), frameon=False)
+            figure.legend(
+                names.values(),
+                names,
+                loc="outside lower center",
+                ncols=min(len(names), 2 * axes[0].get_gridspec().ncols),
+                frameon=False,
+            )
         saved(figure, path)
 
 
