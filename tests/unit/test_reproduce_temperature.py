@@ -106,7 +106,7 @@ def test_network_scores(data):
 
 def test_command(tmp_path, monkeypatch):
     """Without data, a drawn photo; the page holds the verdicts."""
-    monkeypatch.setattr(temperature, "temperatures", lambda *, quick: [1.0, 3.0, 4.0, 4.5, 4.9, 5.0, 5.1, 6.0])
+    monkeypatch.setattr(temperature, "temperatures", lambda **_: [1.0, 3.0, 4.0, 4.5, 4.9, 5.0, 5.1, 6.0])
     arguments = ["reproduce", "temperature", "--quick", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output

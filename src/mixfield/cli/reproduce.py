@@ -147,5 +147,21 @@ def temperature(
     typer.echo(f"wrote {write_page(results, out)}")
 
 
+@app.command()
+def motivation(
+    out: Out = OUT,
+    seeds: Annotated[int, typer.Option(min=1, help="Drawings of the four zones.")] = 20,
+    quick: Annotated[bool, typer.Option("--quick", help="Three drawings.")] = False,
+) -> None:
+    """Four zones: what mean field commits to, and the two modes behind it."""
+    from mixfield.reproduce import motivation as experiment
+    from mixfield.reproduce.provenance import provenance
+
+    count = min(seeds, 3) if quick else seeds
+    rows, story = experiment.run(range(count), _say)
+    about = provenance("mixfield reproduce motivation" + (" --quick" if quick else ""), seeds=f"0 to {count - 1}")
+    typer.echo(f"wrote {experiment.write_page(rows, story, about, out)}")
+
+
 def _say(what: str) -> None:
     typer.echo(f"\r{what}\033[K", nl=False, err=True)
