@@ -63,8 +63,8 @@ def judged(rows: Sequence[dict[str, Any]]) -> list[Claim]:
     return [
         Claim(
             "mean field gives all pixels of the bottom right quarter the same label with high probability",
-            f"{certainty:.3f} on average; above {SURE:g} with one label in {sure} of {total} drawings, in the others mean "
-            "field is as sure but cuts the quarter in two",
+            f"{certainty:.3f} on average; above {SURE:g} with one label in {sure} of {total} drawings"
+            + ("" if sure == total else "; in the others it is as sure, but cuts the quarter in two"),
             verdict(sure, total),
         ),
         Claim(
@@ -74,8 +74,8 @@ def judged(rows: Sequence[dict[str, Any]]) -> list[Claim]:
         ),
         Claim(
             "the two modes are equally likely",
-            f"the lighter has {min(lighter):.2f} to {max(lighter):.2f}, in truth {min(exact):.2f} to {max(exact):.2f}: the "
-            "quarter's unaries sum to zero, but its eight weak edges to the quarter above favour label 1",
+            f"the lighter has {min(lighter):.2f} to {max(lighter):.2f}, in truth {min(exact):.2f} to {max(exact):.2f}: "
+            "the quarter's unaries sum to zero, but its eight weak edges to the quarter above favour label 1",
             "likely, not equally" if min(lighter) < 0.4 else "confirmed",
         ),
         Claim(
