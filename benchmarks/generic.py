@@ -36,8 +36,8 @@ from mixfield.reproduce.claims import Claim, table, verdict
 from mixfield.reproduce.provenance import provenance
 
 # without evidence, at most 300 variables: pygms takes seconds, not hours
-MODELS = ["Grids_11", "Grids_13", "grid10x10.f10", "Segmentation_11", "Segmentation_13", "Segmentation_15"]
-MODELS += ["DBN_11", "DBN_13", "DBN_15", "CSP_12", "ObjectDetection_11"]
+MODELS = ["Grids_11", "Grids_13", "Segmentation_11", "Segmentation_13", "Segmentation_15"]
+MODELS += ["DBN_11", "DBN_13", "DBN_15", "CSP_11", "CSP_12", "ObjectDetection_11"]
 SOLVER = mf.Solver(threads=1)
 CHAINS = 32
 NAMES = {  # in the order of the table; True where a method returns modes

@@ -107,6 +107,29 @@ def test_a_stopped_run_goes_on(tmp_path, processes):
     assert list(tasks.run(_fail, wanted, tmp_path, processes=processes)) == [5]
 
 
+def test_shorter_runs_are_taken_where_longer_ones_are_missing(tmp_path):
+    kinds = SMALL[:1]
+    for n_modes, instance in ((16, 0), (200, 0), (16, 1)):
+        name = next(n for n in synthetic.tasks(kinds, 2, n_modes) if n.endswith(f"{instance:03d}"))
+        (tmp_path / f"{name}.json").write_text(json.dumps({"modes": n_modes, "instance": instance}))
+    found = tasks.largest(synthetic.shorter_tasks(kinds, 3, 200), tmp_path)
+    assert [(r["instance"], r["modes"]) for r in found] == [(0, 200), (1, 16)]
+
+
+def test_instances_with_fewer_modes_count_where_they_have_them(measured):
+    short = {**measured[0], "instance": 9, "modes": measured[0]["modes"][:2]}
+    short["curves"] = {
+        name: {key: value[:2] if isinstance(value, list) else value for key, value in curve.items()}
+        for name, curve in measured[0]["curves"].items()
+    }
+    entry = synthetic_summary.summarise([measured[0], short])[0]
+    assert entry["instances_with"] == [2, 2, 1, 1]
+    assert entry["common"] == 2
+    mean = entry["curves"][synthetic.DEFAULT]["mean"]
+    alone = np.array(measured[0]["curves"][synthetic.DEFAULT]["log_z"])
+    np.testing.assert_allclose(mean, measured[0]["exact_log_z"] - alone)
+
+
 def test_a_broken_result_is_named(tmp_path):
     (tmp_path / "task.json").write_text("{")
     with pytest.raises(mf.errors.MixfieldError, match=r"task\.json"):
@@ -116,7 +139,7 @@ def test_a_broken_result_is_named(tmp_path):
 def test_page(measured, tmp_path):
     about = {"command": "x", "versions": {"mixfield": "0"}, "instances": 100, "seeds": "0"}
     page = write_page(measured, about, tmp_path).read_text()
-    assert "**This page has 1 to 3 of the 100 instances of each family**" in page
+    assert "**This page has 1 to 3 of the 100 instances of each family**, with all modes" in page
     assert "not in the paper: mf.infer beats cold restarts given the same time" in page
     results = json.loads((tmp_path / "synthetic.json").read_text())
     assert {len(f["instances"]) for f in results["families"]} == {1, 3}

@@ -89,10 +89,23 @@ def counts(n_modes: int) -> list[int]:
 def tasks(kinds: Sequence[Family], instances: int, n_modes: int) -> dict[str, tuple[Family, int, int]]:
     """One task per instance, the first of every family first: whenever the run is stopped, all curves are there."""
     return {
-        f"{kind.name}-{min(n_modes, MODES[kind.size])}-{instance:03d}": (kind, instance, min(n_modes, MODES[kind.size]))
+        _task(kind, instance, min(n_modes, MODES[kind.size])): (kind, instance, min(n_modes, MODES[kind.size]))
         for instance in range(instances)
         for kind in kinds
     }
+
+
+def shorter_tasks(kinds: Sequence[Family], instances: int, n_modes: int) -> list[list[str]]:
+    """Names of the tasks of each instance with fewer modes and, last, with ``n_modes``: any of them gives a curve."""
+    return [
+        [_task(kind, instance, k) for k in counts(min(n_modes, MODES[kind.size]))]
+        for instance in range(instances)
+        for kind in kinds
+    ]
+
+
+def _task(kind: Family, instance: int, n_modes: int) -> str:
+    return f"{kind.name}-{n_modes}-{instance:03d}"
 
 
 def measure(family: Family, instance: int, n_modes: int) -> dict[str, Any]:

@@ -53,7 +53,10 @@ above that of plain mean field, higher is better. The paper plots a TRW upper bo
 - **`mf.infer`**: what the library does if nobody says otherwise (looks ahead, best first, polishes).
 - **restarts**: the best of cold starts in batches of {BATCH}, with the processor time (one thread) or the number of
   sweeps that a method took for as many modes. With equal time the better of two orders of sweeping, each given the
-  full time; with equal sweeps colour by colour, as the methods themselves sweep.""".splitlines()
+  full time; with equal sweeps colour by colour, as the methods themselves sweep.
+
+Preset `weller` has half of the couplings and fields of `mmmf` and the same seeds: it is `mmmf` at temperature two.
+""".splitlines()
 
 
 def write_page(measured: Sequence[dict[str, Any]], about: dict[str, Any], out: Path) -> Path:
@@ -107,13 +110,7 @@ def _figure(families: Sequence[dict[str, Any]], path: Path) -> None:
 
 
 def _page(families: Sequence[dict[str, Any]], found: Sequence[claims.Claim], about: dict[str, Any]) -> list[str]:
-    fewest, most = (f(len(entry["instances"]) for entry in families) for f in (min, max))
-    complete = (
-        f"All {about['instances']} instances of every family are in."
-        if fewest == about["instances"]
-        else f"**This page has {fewest} to {most} of the {about['instances']} instances of each family** (the run was "
-        "stopped; the same command goes on with the others). Differences below two standard errors are called unclear."
-    )
+    complete = _complete(families, about["instances"])
     lines = [
         "# Random fields",
         "",
@@ -128,27 +125,48 @@ def _page(families: Sequence[dict[str, Any]], found: Sequence[claims.Claim], abo
     ]
     for side in sorted({f["family"].size for f in families}, reverse=True):
         chosen = [f for f in families if f["family"].size == side]
-        lines += ["", f"## {side} x {side}, {chosen[0]['modes'][-1]} modes: mean and standard error in nats", ""]
-        lines += _table([f for f in chosen if f["measure"] == "true KL"], "true KL, lower is better")
-        lines += _table([f for f in chosen if f["measure"] != "true KL"], "log Z~ above mean field, higher is better")
+        common, last = min(f["common"] for f in chosen) - 1, len(chosen[0]["modes"]) - 1
+        for at in sorted({common, last}):
+            lines += ["", f"## {side} x {side}, {chosen[0]['modes'][at]} modes: mean and standard error in nats", ""]
+            lines += _table([f for f in chosen if f["measure"] == "true KL"], at, "true KL, lower is better")
+            others = [f for f in chosen if f["measure"] != "true KL"]
+            lines += _table(others, at, "log Z~ above mean field, higher is better")
     return [*lines, *_losses(families), *_about(about)]
 
 
-def _table(families: Sequence[dict[str, Any]], what: str) -> list[str]:
+def _complete(families: Sequence[dict[str, Any]], wanted: int) -> str:
+    """How much of the protocol is in."""
+    every = [len(f["instances"]) for f in families]
+    full = [f["instances_with"][-1] for f in families]
+    if min(full) == wanted:
+        return f"All {wanted} instances of every family are in."
+    few = min(f["modes"][f["common"] - 1] for f in families)
+    shorter = f"{_span(full)} of these with all modes, the others with {few}" if full != every else "with all modes"
+    return (
+        f"**This page has {_span(every)} of the {wanted} instances of each family**, {shorter}: the run was stopped, "
+        "and the same command goes on with the others. Differences below two standard errors are called unclear."
+    )
+
+
+def _span(numbers: Sequence[int]) -> str:
+    return f"{min(numbers)}" if min(numbers) == max(numbers) else f"{min(numbers)} to {max(numbers)}"
+
+
+def _table(families: Sequence[dict[str, Any]], at: int, what: str) -> list[str]:
     if not families:
         return []
     lines = [f"| {what} | instances | mean field | " + " | ".join(head for head, _ in COLUMNS) + " |"]
     lines.append("|---" * (len(COLUMNS) + 3) + "|")
     for entry in families:
         kind = entry["family"]
-        cells = [_cell(entry["mean_field"]), *(_cell(entry["curves"][key]) for _, key in COLUMNS)]
+        cells = [_cell(entry["mean_field"], 0), *(_cell(entry["curves"][key], at) for _, key in COLUMNS)]
         name = f"{kind.sign} {kind.topology}, {kind.preset}"
-        lines.append(f"| {name} | {len(entry['instances'])} | " + " | ".join(cells) + " |")
+        lines.append(f"| {name} | {entry['instances_with'][at]} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
 
-def _cell(curve: dict[str, list[float]]) -> str:
-    mean, error = curve["mean"][-1], curve["standard_error"][-1]
+def _cell(curve: dict[str, list[float]], at: int) -> str:
+    mean, error = curve["mean"][at], curve["standard_error"][at]
     return f"{mean:.2f}" if error != error else f"{mean:.2f} ± {error:.2f}"
 
 
@@ -160,8 +178,8 @@ def _losses(families: Sequence[dict[str, Any]]) -> list[str]:
         "With all modes and equal time. A mixture contains its heaviest mode, so restarts can only win by an optimum",
         "that the mixture's search did not find; the last column tells how much better than the heaviest mode it is.",
         "",
-        "| family | instance | restarts win against | by (nats) | better than the heaviest mode by |",
-        "|---|---|---|---|---|",
+        "| family | instance | restarts win against | modes | by (nats) | better than the heaviest mode by |",
+        "|---|---|---|---|---|---|",
     ]
     count = 0
     for entry in families:
@@ -169,7 +187,7 @@ def _losses(families: Sequence[dict[str, Any]]) -> list[str]:
             for loss in entry["restarts_win"][name]:
                 count += 1
                 lines.append(
-                    f"| {entry['name']} | {loss['instance']} | {name} | {loss['by']:.2f} | "
+                    f"| {entry['name']} | {loss['instance']} | {name} | {loss['modes']} | {loss['by']:.2f} | "
                     f"{loss['above_heaviest_mode']:.2f} |"
                 )
     return lines if count else [*lines[:2], "Nowhere: in no instance do restarts end above any of the three."]

@@ -35,11 +35,14 @@ def summarise(measured: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
     results = sorted(results, key=lambda r: int(r["instance"]))
+    modes = max((r["modes"] for r in results), key=len)
+    common = len(min((r["modes"] for r in results), key=len))
     is_true = all(r["exact_log_z"] is not None for r in results)
-    curves = {name: np.array([r["curves"][name]["log_z"] for r in results]) for name in METHODS}
+    curves = {name: _stacked([r["curves"][name]["log_z"] for r in results], len(modes)) for name in METHODS}
     for name in MATCHED:
         for budget in ("equal_time", "equal_sweeps"):
-            curves[restarts_of(name, budget)] = np.array([r["restarts"][name][budget] for r in results])
+            values = [r["restarts"][name][budget] for r in results]
+            curves[restarts_of(name, budget)] = _stacked(values, len(modes))
     single = np.array([r["mean_field"] for r in results])[:, None]
     zero = np.array([r["exact_log_z"] for r in results])[:, None] if is_true else single
     sign = -1.0 if is_true else 1.0
@@ -48,18 +51,30 @@ def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
         "name": family.name,
         "instances": [r["instance"] for r in results],
         "measure": "true KL" if is_true else "log Z~ above mean field",
-        "modes": results[0]["modes"],
+        "modes": modes,
+        "instances_with": [sum(k in r["modes"] for r in results) for k in modes],
+        "common": common,
         "mean_field": _mean(sign * (single - zero)),
         "curves": {name: _mean(sign * (values - zero)) for name, values in curves.items()},
-        "seconds": {name: float(np.median([r["curves"][name]["seconds"][-1] for r in results])) for name in METHODS},
+        "seconds": {
+            name: _mean(_stacked([r["curves"][name]["seconds"] for r in results], len(modes)))["mean"]
+            for name in METHODS
+        },
         "restarts_win": {name: _losses(results, name) for name in MATCHED},
-        "log_z": curves,
+        "log_z": {name: values[:, :common] for name, values in curves.items()},
     }
 
 
+def _stacked(rows: Sequence[Sequence[float]], length: int) -> Floats:
+    """Rows as an array; those that stop early end in NaN."""
+    return np.array([[*row, *[np.nan] * (length - len(row))] for row in rows])
+
+
 def _mean(values: Floats) -> dict[str, list[float]]:
-    error = values.std(0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.full(values.shape[1], np.nan)
-    return {"mean": values.mean(0).tolist(), "standard_error": error.tolist()}
+    """Of each column, over the rows that reach it."""
+    columns = [column[np.isfinite(column)] for column in values.T]
+    errors = [c.std(ddof=1) / np.sqrt(len(c)) if len(c) > 1 else np.nan for c in columns]
+    return {"mean": [float(c.mean()) for c in columns], "standard_error": [float(e) for e in errors]}
 
 
 def _losses(results: Sequence[dict[str, Any]], method: str) -> list[dict[str, Any]]:
@@ -69,12 +84,13 @@ def _losses(results: Sequence[dict[str, Any]], method: str) -> list[dict[str, An
         cold, ours = r["restarts"][method]["equal_time"][-1], r["curves"][method]
         if cold > ours["log_z"][-1] + TIE:
             by, mode = cold - ours["log_z"][-1], cold - ours["best_mode"]
-            found.append({"instance": r["instance"], "by": by, "above_heaviest_mode": mode})
+            found.append({"instance": r["instance"], "modes": r["modes"][-1], "by": by, "above_heaviest_mode": mode})
     return found
 
 
 def differences(families: Sequence[dict[str, Any]], one: str, other: str) -> list[tuple[float, float]]:
-    """By how much ``one`` lies above ``other`` in log Z~ with all modes: mean and standard error in each family."""
+    """By how much ``one`` lies above ``other`` in log Z~ with as many modes as all instances have: mean and standard
+    error in each family."""
     pairs = []
     for entry in families:
         gap = entry["log_z"][one][:, -1] - entry["log_z"][other][:, -1]

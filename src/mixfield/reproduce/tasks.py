@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,13 @@ def results(tasks: Mapping[str, tuple[Any, ...]], folder: Path) -> dict[str, Res
             except ValueError as error:
                 raise MixfieldError(f"{path} is no result of a task ({error}); remove it and run again") from None
     return found
+
+
+def largest(names: Sequence[Sequence[str]], folder: Path) -> list[Result]:
+    """Of tasks that differ in how far they go, nearest first, the result of the farthest that is done, if any is."""
+    found = results({name: () for group in names for name in group}, folder)
+    best = (next((found[name] for name in reversed(group) if name in found), None) for group in names)
+    return [result for result in best if result is not None]
 
 
 def _write(folder: Path, name: str, result: Result) -> None:

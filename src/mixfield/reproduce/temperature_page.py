@@ -155,9 +155,9 @@ def _tanh() -> list[Panel]:
         for name, heat, colour in (("low", COLD, "#00798c"), ("high", HOT, "#d1495b")):
             right = [fixed_point.right_hand_side(q, GAMMA, unary, heat) for q in grid]
             crossings = fixed_point.solutions(GAMMA, unary, heat)
-            curves.append(Curve(f"½ tanh((Γ q~ - U/2) / T), {name} T = {heat:g}", grid, right, (), colour, marker=""))
+            curves.append(Curve(f"{name} T = {heat:g}", grid, right, (), colour, marker=""))
             curves.append(Curve(f"solutions, {name} T", crossings, crossings, (), colour, joined=False))
-        panels.append(Panel(title, "q~ = q - 1/2", "", curves))
+        panels.append(Panel(title, "q~ = q - 1/2", "½ tanh((Γ q~ - U/2) / T)", curves))
     return panels
 
 
@@ -209,7 +209,8 @@ def _page(results: dict[str, Any], found: Sequence[Claim]) -> list[str]:
         "",
         "T_max = λ/2 with λ the largest eigenvalue of minus the Jacobian of the local field",
         f"(`mf.critical_temperature`). Splitting: the highest temperature at which {results['starts']} random starts",
-        f"still lead to two mean fields, by bisection; means over {len(results['graphs'][0]['split'])} fields.",
+        f"still lead to two mean fields, by bisection; means over {len(results['graphs'][0]['split'])} fields. The",
+        "preset `weller` is `mmmf` with all energies halved, so its temperatures are half of these.",
         "",
         "| graphs | T_max | splits without fields | ratio | splits with its fields | ratio |",
         "|---|---|---|---|---|---|",
