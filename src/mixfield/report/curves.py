@@ -80,13 +80,8 @@ def write_curves(
             for axis in axes:
                 handles, labels = axis.get_legend_handles_labels()
                 names |= dict(zip(labels, handles, strict=True))
-            figure.legend(
-                names.values(),
-                names,
-                loc="outside lower center",
-                ncols=min(len(names), 2 * axes[0].get_gridspec().ncols),
-                frameon=False,
-            )
+            wide = max(1, int(size[0] * (columns or len(panels)) / 3.6))  # inches of a name, at most
+            figure.legend(names.values(), names, loc="outside lower center", ncols=wide, frameon=False)
         saved(figure, path)
 
 

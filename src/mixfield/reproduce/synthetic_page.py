@@ -8,6 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mixfield.report.curves import Curve, Panel, write_curves
 from mixfield.reproduce import claims
 from mixfield.reproduce.synthetic import BASELINE, BATCH, DEFAULT, MATCHED
@@ -15,6 +17,7 @@ from mixfield.reproduce.synthetic_summary import SAME_SEARCH, restarts_of, summa
 from mixfield.reproduce.synthetic_summary import claims as judged
 
 STEP = "equal_sweeps"
+FLOOR = 1e-3  # nats, the lower end of the logarithmic axis
 COLUMNS = (
     ("BASELINE-MAXW", BASELINE),
     ("same, annealed", SAME_SEARCH),
@@ -41,7 +44,7 @@ DRAWN = (
 )
 
 LEGEND = f"""\
-Bands are one standard error. Where exact log Z fits (all grids, 7 x 7 random graphs) the axis is the true
+Curves are means over the instances that have all modes; bands are one standard error. Where exact log Z fits (all grids, 7 x 7 random graphs) the axis is the true
 KL(Q || P) = log Z - log Z~, lower is better; random graphs of 13 x 13 have a treewidth near 30, and the axis is log Z~
 above that of plain mean field, higher is better. The paper plots a TRW upper bound minus log Z~.
 
@@ -91,19 +94,24 @@ def _figure(families: Sequence[dict[str, Any]], path: Path) -> None:
     panels = []
     for entry in sorted(families, key=lambda f: (-f["family"].size, f["family"].preset)):
         kind = entry["family"]
+        is_true = entry["measure"] == "true KL"
         curves = []
         for name, key, colour, dashed in DRAWN:
-            mean, error = entry["curves"][key]["mean"], entry["curves"][key]["standard_error"]
-            band = [(m - e, m + e) for m, e in zip(mean, error, strict=True)] if len(entry["instances"]) > 1 else ()
-            curves.append(Curve(name, entry["modes"], mean, band, colour, dashed))
+            mean, error = (np.array(entry["whole_curves"][key][part]) for part in ("mean", "standard_error"))
+            error = np.nan_to_num(error)
+            low = np.maximum(mean - error, FLOOR) if is_true else mean - error
+            mean = np.maximum(mean, FLOOR) if is_true else mean
+            band = list(zip(low.tolist(), (mean + error).tolist(), strict=True))
+            curves.append(Curve(name, entry["modes"], mean.tolist(), band, colour, dashed))
         panels.append(
             Panel(
                 f"{kind.size} x {kind.size}, {kind.sign} {kind.topology}, {kind.preset}",
                 "modes",
-                "KL (nats)" if entry["measure"] == "true KL" else "log Z~ above mean field (nats)",
+                "KL (nats)" if is_true else "log Z~ above mean field (nats)",
                 curves,
                 log_x=True,
-                ticks=[k for k in entry["modes"] if k in (1, 4, 16, 64, 200) or k == entry["modes"][-1]],
+                log_y=is_true,
+                ticks=[k for k in entry["modes"] if k in (1, 4, 16, 64) or k == entry["modes"][-1]],
             )
         )
     write_curves(path, panels, columns=4, shared_legend=True, size=(3.9, 3.2))

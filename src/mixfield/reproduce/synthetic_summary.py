@@ -46,6 +46,7 @@ def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
     single = np.array([r["mean_field"] for r in results])[:, None]
     zero = np.array([r["exact_log_z"] for r in results])[:, None] if is_true else single
     sign = -1.0 if is_true else 1.0
+    whole = [len(r["modes"]) == len(modes) for r in results]  # the same instances from the first mode to the last
     return {
         "family": family,
         "name": family.name,
@@ -56,6 +57,7 @@ def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
         "common": common,
         "mean_field": _mean(sign * (single - zero)),
         "curves": {name: _mean(sign * (values - zero)) for name, values in curves.items()},
+        "whole_curves": {name: _mean(sign * (values - zero)[whole]) for name, values in curves.items()},
         "seconds": {
             name: _mean(_stacked([r["curves"][name]["seconds"] for r in results], len(modes)))["mean"]
             for name in METHODS
