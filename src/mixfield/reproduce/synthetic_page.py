@@ -44,9 +44,10 @@ DRAWN = (
 )
 
 LEGEND = f"""\
-Curves are means over the instances that have all modes; bands are one standard error. Where exact log Z fits (all grids, 7 x 7 random graphs) the axis is the true
-KL(Q || P) = log Z - log Z~, lower is better; random graphs of 13 x 13 have a treewidth near 30, and the axis is log Z~
-above that of plain mean field, higher is better. The paper plots a TRW upper bound minus log Z~.
+Curves are means over the instances that have all modes; bands are one standard error. Where exact log Z fits (all
+grids, 7 x 7 random graphs) the axis is the true KL(Q || P) = log Z - log Z~, lower is better; random graphs of 13 x 13
+have a treewidth near 30, and the axis is log Z~ above that of plain mean field, higher is better. The paper plots a TRW
+upper bound minus log Z~.
 
 - **OURS-RANDOM, OURS-MAXW**: the paper's phase-transition rule, C = L, breadth first. Each leaf starts from its parent,
   from the best optimum seen so far and from one cooled random state; the root from 24 of these.
