@@ -13,6 +13,10 @@ app = typer.Typer(name="reproduce", help="Repeat an experiment: numbers, figure 
 Data = Annotated[Path | None, typer.Option(help="Folder of the public data.  [default: MIXFIELD_DATA, ../shared/data]")]
 
 
+OUT = Path("docs/reproduction")
+Out = Annotated[Path, typer.Option(help="Folder for the page, its figures and its numbers.")]
+
+
 @app.callback()
 def _group() -> None:
     """Keep the name of the experiment a word of its own, however many there are."""
@@ -72,6 +76,91 @@ def tracking(
         kept = work / f"views-{'-'.join(map(str, views))}"
         results["recorded"].append(experiment.recorded(recording, frames, kept, _say))
     typer.echo(f"wrote {experiment.write_page(results, out)}")
+
+
+@app.command()
+def synthetic(
+    out: Out = OUT,
+    work: Annotated[Path, typer.Option(help="Folder for single fields; a stopped run goes on there.")] = Path(
+        "reproduce-synthetic"
+    ),
+    instances: Annotated[int, typer.Option(min=1, help="Fields of each family.")] = 100,
+    modes: Annotated[int, typer.Option(min=2, help="Most modes; 13 x 13 stops at 128.")] = 200,
+    quick: Annotated[bool, typer.Option("--quick", help="7 x 7, 10 instances, 16 modes, one preset.")] = False,
+    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from the fields done so far.")] = False,
+    processes: Annotated[int | None, typer.Option(min=1, help="Fields at a time.  [default: all cores]")] = None,
+) -> None:
+    """Random fields: distance to the posterior over the number of modes, against clamping and restarts."""
+    from mixfield import _threads
+    from mixfield.cli.terminal import Progress
+    from mixfield.errors import MixfieldError
+    from mixfield.reproduce import synthetic as experiment
+    from mixfield.reproduce import tasks
+    from mixfield.reproduce.provenance import provenance
+    from mixfield.reproduce.synthetic_page import write_page
+
+    kinds = experiment.families(("mmmf",), (7,)) if quick else experiment.families()
+    instances, modes = (min(instances, 10), min(modes, 16)) if quick else (instances, modes)
+    wanted = experiment.tasks(kinds, instances, modes)
+    if not page_only:
+        with Progress("random fields", len(wanted), quiet=False) as tell:
+            for done in tasks.run(experiment.measure, wanted, work, processes=processes or _threads.available()):
+                tell(done)
+    measured = tasks.largest(experiment.shorter_tasks(kinds, instances, modes), work)
+    if not measured:
+        raise MixfieldError(f"no field is done in {work}; run without --page-only first")
+    command = "mixfield reproduce synthetic" + (" --quick" if quick else "")
+    about = provenance(command, instances=instances, seeds=f"instance number, 0 to {instances - 1}")
+    typer.echo(f"wrote {write_page(measured, about, out)}")
+
+
+@app.command()
+def temperature(
+    data: Data = None,
+    out: Out = OUT,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller picture, fewer temperatures and graphs.")] = False,
+) -> None:
+    """Phase transitions of dense CRFs: entropy over temperature, the fixed point, where random graphs split."""
+    from mixfield.reproduce import photos, splitting
+    from mixfield.reproduce import temperature as experiment
+    from mixfield.reproduce.provenance import provenance
+    from mixfield.reproduce.synthetic import families
+    from mixfield.reproduce.temperature_page import write_page
+
+    folder = data_folder(data) / "segmentation" / "vocval7"
+    photo = photos.network_photo(folder) if folder.is_dir() else photos.drawn_photo()
+    photo = photo.reduced(64 if quick else 170)
+    ladder = experiment.temperatures(quick=quick)
+    instances, sizes = (1, (7,)) if quick else (10, (13, 7))
+    results: dict[str, Any] = {
+        "made_by": provenance(
+            "mixfield reproduce temperature" + (" --quick" if quick else ""),
+            seeds=f"0 for noise and starts, 0 to {instances - 1} for graphs",
+        ),
+        "photo": photo.name,
+        "shape": list(photo.foreground.shape),
+        "starts": splitting.STARTS,
+        "models": {name: experiment.heat(crf, ladder, _say) for name, crf in experiment.models(photo).items()},
+        "with_unaries": [experiment.with_unaries(unary) for unary in experiment.UNARIES],
+        "graphs": [splitting.measure(kind, instances) for kind in families(("mmmf",), sizes)],
+    }
+    typer.echo(f"wrote {write_page(results, out)}")
+
+
+@app.command()
+def motivation(
+    out: Out = OUT,
+    seeds: Annotated[int, typer.Option(min=1, help="Drawings of the four zones.")] = 20,
+    quick: Annotated[bool, typer.Option("--quick", help="Three drawings.")] = False,
+) -> None:
+    """Four zones: what mean field commits to, and the two modes behind it."""
+    from mixfield.reproduce import motivation as experiment
+    from mixfield.reproduce.provenance import provenance
+
+    count = min(seeds, 3) if quick else seeds
+    rows, story = experiment.run(range(count), _say)
+    about = provenance("mixfield reproduce motivation" + (" --quick" if quick else ""), seeds=f"0 to {count - 1}")
+    typer.echo(f"wrote {experiment.write_page(rows, story, about, out)}")
 
 
 def _say(what: str) -> None:

@@ -1,58 +1,108 @@
-"""Curves with bands, several panels side by side, as SVG or PNG."""
+"""Curves with bands, several panels in rows, as SVG or PNG."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from mixfield.errors import MixfieldError
+from mixfield.report.plotting import saved, subplots
 
-COLOURS = ("#d1495b", "#8d96a3", "#00798c", "#edae49")
+COLOURS = ("#d1495b", "#8d96a3", "#00798c", "#edae49", "#3b3b58", "#7a9e3f", "#9c6ade")
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one method, with an interval (low, high) around each."""
+    """Points of one method, with an interval (low, high) around each, or without."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
-    interval: Sequence[Sequence[float]]
+    interval: Sequence[Sequence[float]] = ()
+    colour: str | None = None
+    dashed: bool = False
+    joined: bool = True
+    marker: str = "o"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A vertical line with a name."""
+
+    name: str
+    x: float
+    colour: str = "#55555e"
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A set of curves with its title and axes."""
+    """A set of curves with its title, axes and marks; ``top`` is the upper end of an axis that begins at zero."""
 
     title: str
     x_label: str
     y_label: str
     curves: Sequence[Curve]
+    top: float | None = None
+    marks: Sequence[Mark] = ()
+    log_x: bool = False
+    log_y: bool = False
+    ticks: Sequence[float] = ()
 
 
-def write_curves(path: Path, panels: Sequence[Panel]) -> None:
-    """Write the figure; the file name tells the format, and the same curves give the same bytes."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise MixfieldError("figures of curves need matplotlib: pip install 'mixfield[plot]'") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+def write_curves(
+    path: Path,
+    panels: Sequence[Panel],
+    *,
+    columns: int | None = None,
+    shared_legend: bool = False,
+    size: tuple[float, float] = (5.2, 4.2),
+    legend: str = "lower right",
+) -> None:
+    """Write the figure; the file name tells the format, and the same curves give the same bytes.
 
-    with matplotlib.rc_context({"svg.hashsalt": "mixfield", "font.size": 11, "svg.fonttype": "none"}):
-        figure, axes = pyplot.subplots(
-            1, len(panels), figsize=(5.2 * len(panels), 4.2), squeeze=False, layout="constrained"
-        )
-        for axis, panel in zip(axes[0], panels, strict=True):
-            for colour, curve in zip(COLOURS, panel.curves, strict=False):
-                low, high = zip(*curve.interval, strict=True)
-                axis.fill_between(curve.x, low, high, color=colour, alpha=0.15, linewidth=0)
-                axis.plot(curve.x, curve.y, color=colour, marker="o", markersize=4, label=curve.name)
-            axis.set(
-                title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label, ylim=(min(0.0, axis.get_ylim()[0]), 1)
-            )
-            axis.grid(alpha=0.3)
-            axis.legend(loc="lower right", frameon=False)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-        pyplot.close(figure)
+    Parameters
+    ----------
+    path : ends in ``.svg`` or ``.png``.
+    panels : left to right, then down.
+    columns : panels in a row; all of them if not given.
+    shared_legend : one below all panels instead of one in each.
+    size : of a panel, in inches.
+    legend : its place in each panel, in Matplotlib's words.
+    """
+    with subplots(len(panels), columns or len(panels), size) as (figure, axes):
+        for axis, panel in zip(axes, panels, strict=True):
+            _draw(axis, panel)
+            if not shared_legend:
+                axis.legend(loc=legend, frameon=False)
+        if shared_legend:
+            names: dict[str, Any] = {}
+            for axis in axes:
+                handles, labels = axis.get_legend_handles_labels()
+                names |= dict(zip(labels, handles, strict=True))
+            wide = max(1, int(size[0] * (columns or len(panels)) / 3.6))  # inches of a name, at most
+            figure.legend(names.values(), names, loc="outside lower center", ncols=wide, frameon=False)
+        saved(figure, path)
+
+
+def _draw(axis: Any, panel: Panel) -> None:
+    for k, curve in enumerate(panel.curves):
+        colour = curve.colour or COLOURS[k % len(COLOURS)]
+        if curve.interval:
+            low, high = zip(*curve.interval, strict=True)
+            axis.fill_between(curve.x, low, high, color=colour, alpha=0.15, linewidth=0)
+        line = ("--" if curve.dashed else "-") if curve.joined else "none"
+        axis.plot(curve.x, curve.y, color=colour, marker=curve.marker, markersize=4, linestyle=line, label=curve.name)
+    if panel.log_x:
+        axis.set_xscale("log")
+    if panel.log_y:
+        axis.set_yscale("log")
+    if panel.ticks:
+        axis.set_xticks(panel.ticks, labels=[f"{tick:g}" for tick in panel.ticks])
+        axis.minorticks_off()
+    axis.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    if panel.top is not None:
+        axis.set_ylim(min(0.0, axis.get_ylim()[0]), panel.top)
+    for mark in panel.marks:
+        axis.axvline(mark.x, color=mark.colour, linestyle=":", linewidth=1.5, label=mark.name)
+    axis.grid(alpha=0.3)

@@ -42,10 +42,14 @@ class Motivation:
         """Log-odds of the heavier mode against the other."""
         return self.posterior.modes[0].log_z - self.posterior.modes[1].log_z
 
+    @property
+    def prior(self) -> NDArray[np.float64]:
+        """Probability of label 1 by the evidence of each pixel alone, (H, W)."""
+        evidence = np.exp(-self.graph.unary)
+        return np.asarray((evidence / evidence.sum(1, keepdims=True))[:, 1].reshape(self.graph.shape))
+
     def svg(self) -> str:
         """The figure: input, mean field, both modes, and the exact marginals."""
-        evidence = np.exp(-self.graph.unary)
-        prior = (evidence / evidence.sum(1, keepdims=True))[:, 1].reshape(self.graph.shape)
         weights = self.posterior.weights
         modes = [
             Panel(f"mode {k + 1}", mode.marginals[..., 1], f"probability {100 * weights[k]:.0f} %")
@@ -53,7 +57,7 @@ class Motivation:
         ]
         return figure(
             [
-                Panel("input", prior, "evidence of each pixel"),
+                Panel("input", self.prior, "evidence of each pixel"),
                 Panel("mean field", self.single.marginals[..., 1], "one answer, no doubt"),
                 *modes,
                 Panel("exact marginals", self.true_marginals[..., 1], "the truth"),

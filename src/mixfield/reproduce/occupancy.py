@@ -174,7 +174,7 @@ def _figure(results: dict[str, Any], path: Path) -> None:
             for name in ("best of 4 modes", "control", "mean field")
         ]
         views = " and ".join(str(view) for view in part["views"])
-        panels.append(Panel(f"PETS 2009 S2.L1, view {views}", "distance threshold (m)", "MODA", curves))
+        panels.append(Panel(f"PETS 2009 S2.L1, view {views}", "distance threshold (m)", "MODA", curves, top=1.0))
     write_curves(path, panels)
 
 

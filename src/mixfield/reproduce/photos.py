@@ -1,0 +1,61 @@
+"""A photograph with the foreground scores of a network, or a drawn one with scribbles where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter, zoom
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Photo:
+    """An image (H, W, 3) from 0 to 255 and the probability (H, W) of foreground at each pixel."""
+
+    name: str
+    image: Floats
+    foreground: Floats
+
+    def reduced(self, longest: int) -> Photo:
+        """The same with at most ``longest`` pixels a side."""
+        step = max(1, -(-max(self.foreground.shape) // longest))
+        return Photo(self.name, _blocks(self.image, step), _blocks(self.foreground[..., None], step)[..., 0])
+
+
+def network_photo(folder: Path, name: str = "2007_000033") -> Photo:
+    """An image of PASCAL VOC and the scores of DeepLab in ``folder``: everything but background is foreground."""
+    from mixfield.io.images import read_image
+
+    with np.load(folder / "unary_dl513.npz") as file:
+        at = file["names"].tolist().index(name)
+        logits, (height, width) = file["logits"][at].astype(np.float64), file["hw"][at]
+    image = np.asarray(read_image(next((folder / "img").glob(f"{name}.*"))), np.float64)
+    fine = zoom(logits, (1, 513 / logits.shape[1], 513 / logits.shape[2]), order=1)[:, :height, :width]
+    logits = zoom(fine, (1, image.shape[0] / height, image.shape[1] / width), order=1)
+    weights = np.exp(logits - logits.max(0))
+    return Photo(f"PASCAL VOC {name}, DeepLab scores", image, 1.0 - weights[0] / weights.sum(0))
+
+
+def drawn_photo(size: int = 160, *, rng: int = 0) -> Photo:
+    """A bright disc with a scribble, one of doubtful colour without, and a scribbled ground, all textured."""
+    generator = np.random.default_rng(rng)
+    y, x = np.mgrid[:size, :size] / size
+    image = np.full((size, size, 3), (60.0, 80.0, 70.0))
+    image[np.hypot(x - 0.32, y - 0.4) < 0.2] = (190, 150, 90)
+    image[np.hypot(x - 0.72, y - 0.5) < 0.16] = (120, 115, 80)
+    image += 40 * gaussian_filter(generator.standard_normal(image.shape), (3, 3, 0))
+    foreground = np.full((size, size), 0.5)
+    foreground[np.hypot(x - 0.32, y - 0.4) < 0.06] = 0.99
+    foreground[y > 0.85] = 0.01
+    return Photo("a drawn photo with scribbles", np.clip(image, 0, 255), foreground)
+
+
+def _blocks(picture: Floats, step: int) -> Floats:
+    """Means of blocks of ``step`` pixels a side."""
+    height, width = (length // step for length in picture.shape[:2])
+    cut = picture[: height * step, : width * step]
+    return np.asarray(cut.reshape(height, step, width, step, -1).mean((1, 3)))

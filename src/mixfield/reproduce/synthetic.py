@@ -1,0 +1,256 @@
+"""Random fields (section 7.1 of the paper): distance to the posterior over the number of modes.
+
+The paper's rule with random and with MaxW groups of one and of three, clamping of single variables, what `infer` does
+if nobody says otherwise, and cold restarts for as much compute.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from mixfield.baselines.restarts import reading_order
+from mixfield.baselines.single import MaxWVariable, clamp_maxw
+from mixfield.clamping.multiplier import Clamp
+from mixfield.clamping.selection import Criterion, MaxW, PhaseTransition, RandomGroup
+from mixfield.datasets.fields import random_ising
+from mixfield.energy.energy import Energy
+from mixfield.energy.factor_graph import FactorGraph
+from mixfield.errors import MixfieldWarning, TooLargeError
+from mixfield.junction_tree import exact
+from mixfield.meanfield.solver import mean_field
+from mixfield.mixture.annealing import Search
+from mixfield.mixture.node import Node
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.tree import breadth_first, infer
+from mixfield.reproduce.metered import MeteredSolver
+
+MODES = {7: 200, 13: 128}  # the paper's largest numbers of modes
+MEMORY = 2e8  # bytes for exact log Z: 7 x 7 always fits, 13 x 13 does on grids
+BATCH = 16  # cold starts between two looks at the clock
+
+# The leaves of the paper's tree: annealed, because without it every curve is about bad starts, but not improved
+# afterwards, so that the tree with k leaves is the beginning of the tree with more and one run gives the whole curve.
+LEAVES = Search(leaf=1, remembered=1, melts=0, polish=0, standing=False)
+CLAMP = Clamp(bisections=0)
+
+RULES: dict[str, Criterion] = {
+    "OURS-RANDOM, L = 1": PhaseTransition(pick=RandomGroup(size=1)),
+    "OURS-RANDOM, L = 3": PhaseTransition(pick=RandomGroup(size=3)),
+    "OURS-MAXW, L = 1": PhaseTransition(pick=MaxW(size=1)),
+    "OURS-MAXW, L = 3": PhaseTransition(pick=MaxW(size=3)),
+    "MAXW, same search": MaxWVariable(),
+}
+BASELINE, DEFAULT = "BASELINE-MAXW", "mf.infer"
+MATCHED = ("OURS-MAXW, L = 1", "OURS-MAXW, L = 3", DEFAULT)  # whose compute restarts are given
+
+
+@dataclass(frozen=True)
+class Family:
+    """One kind of random field."""
+
+    size: int
+    preset: str
+    attractive: bool
+    topology: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.size}x{self.size}-{self.sign}-{self.topology}-{self.preset}"
+
+    @property
+    def sign(self) -> str:
+        return "attractive" if self.attractive else "mixed"
+
+    def draw(self, instance: int) -> FactorGraph:
+        """The field with this seed."""
+        return random_ising(
+            self.size, preset=self.preset, attractive=self.attractive, topology=self.topology, rng=instance
+        )
+
+
+def families(presets: Sequence[str] = ("mmmf", "weller"), sizes: Sequence[int] = (13, 7)) -> list[Family]:
+    """Sizes, presets, topologies and signs of the paper, and their combinations."""
+    kinds = product(sizes, presets, ("grid", "random"), (False, True))
+    return [Family(size, preset, attractive, topology) for size, preset, topology, attractive in kinds]
+
+
+def counts(n_modes: int) -> list[int]:
+    """Numbers of modes at which curves are drawn: powers of two, and the last."""
+    return sorted({2**k for k in range(n_modes.bit_length()) if 2**k <= n_modes} | {n_modes})
+
+
+def tasks(kinds: Sequence[Family], instances: int, n_modes: int) -> dict[str, tuple[Family, int, int]]:
+    """One task per instance, the first of every family first: whenever the run is stopped, all curves are there."""
+    return {
+        _task(kind, instance, min(n_modes, MODES[kind.size])): (kind, instance, min(n_modes, MODES[kind.size]))
+        for instance in range(instances)
+        for kind in kinds
+    }
+
+
+def shorter_tasks(kinds: Sequence[Family], instances: int, n_modes: int) -> list[list[str]]:
+    """Names of the tasks of each instance with fewer modes and, last, with ``n_modes``: any of them gives a curve."""
+    return [
+        [_task(kind, instance, k) for k in counts(min(n_modes, MODES[kind.size]))]
+        for instance in range(instances)
+        for kind in kinds
+    ]
+
+
+def _task(kind: Family, instance: int, n_modes: int) -> str:
+    return f"{kind.name}-{n_modes}-{instance:03d}"
+
+
+def measure(family: Family, instance: int, n_modes: int) -> dict[str, Any]:
+    """Bounds, processor seconds and sweeps of every method at every number of modes, on one field."""
+    graph = family.draw(instance)
+    ks = counts(n_modes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixfieldWarning)
+        _compile()
+        root = _root(graph, instance)
+        curves = {name: _grow(graph, rule, ks, instance, root) for name, rule in RULES.items()}
+        curves[BASELINE] = _separately(lambda k, s: clamp_maxw(graph, k, rng=instance, solver=s), ks)
+        curves[DEFAULT] = _separately(lambda k, s: infer(graph, k, rng=instance, solver=s), ks)
+        cold = mean_field(reading_order(graph), rng=instance, solver=MeteredSolver()).log_z
+        restarts = _restarts(graph, curves, instance)
+    return {
+        "family": asdict(family),
+        "instance": instance,
+        "modes": ks,
+        "exact_log_z": _exact_log_z(graph),
+        "mean_field": cold,
+        "curves": curves,
+        "restarts": restarts,
+    }
+
+
+def _compile() -> None:
+    """Load the kernels before the clock starts."""
+    small = random_ising(3)
+    infer(small, 4, criterion=RULES["OURS-MAXW, L = 3"], search=LEAVES)
+    clamp_maxw(small, 2)
+
+
+def _exact_log_z(graph: FactorGraph) -> float | None:
+    try:
+        return exact(graph, memory=MEMORY).log_z
+    except TooLargeError:
+        return None
+
+
+def _root(graph: FactorGraph, seed: int) -> tuple[float, int]:
+    """Processor seconds and sweeps of the root, which all rules share."""
+    solver, begun = MeteredSolver(), time.process_time()
+    infer(graph, 1, rng=seed, search=LEAVES, solver=solver)
+    return time.process_time() - begun, solver.meter.sweeps
+
+
+def _grow(graph: FactorGraph, rule: Criterion, ks: Sequence[int], seed: int, root: tuple[float, int]) -> dict[str, Any]:
+    """The curve of one growing tree."""
+    solver, begun = MeteredSolver(), time.process_time()
+    reached = {1: root}
+
+    def seen(leaves: int) -> None:
+        reached[leaves] = time.process_time() - begun, solver.meter.sweeps
+
+    posterior = infer(
+        graph,
+        ks[-1],
+        rng=seed,
+        criterion=rule,
+        order=breadth_first,
+        search=LEAVES,
+        clamp=CLAMP,
+        solver=solver,
+        progress=seen,
+    )
+    last = len(posterior.modes)
+    spent = [reached[min(k, last)] for k in ks]
+    log_z = [bound_with(posterior.tree, min(k, last)) for k in ks]
+    return _curve(log_z, [seconds for seconds, _ in spent], [sweeps for _, sweeps in spent], posterior)
+
+
+def bound_with(tree: Sequence[Node], leaves: int) -> float:
+    """log Z~ when the tree had this many leaves: nodes are listed as they grew, two for each cut."""
+    young = tree[: 2 * leaves - 1]
+    inner = {node.parent for node in young}
+    return float(np.logaddexp.reduce([node.log_z for k, node in enumerate(young) if k not in inner]))
+
+
+def _separately(solve: Callable[[int, MeteredSolver], MixturePosterior], ks: Sequence[int]) -> dict[str, Any]:
+    """The curve of a run for each number of modes."""
+    log_z, seconds, sweeps = [], [], []
+    for k in ks:
+        solver, begun = MeteredSolver(), time.process_time()
+        posterior = solve(k, solver)
+        seconds.append(time.process_time() - begun)
+        sweeps.append(solver.meter.sweeps)
+        log_z.append(posterior.log_z)
+    return _curve(log_z, seconds, sweeps, posterior)
+
+
+def _curve(
+    log_z: Sequence[float], seconds: Sequence[float], sweeps: Sequence[int], last: MixturePosterior
+) -> dict[str, Any]:
+    return {
+        "log_z": list(log_z),
+        "seconds": [round(s, 4) for s in seconds],
+        "sweeps": list(sweeps),
+        "found": len(last.modes),
+        "best_mode": last.modes[0].log_z,
+    }
+
+
+@dataclass(frozen=True)
+class _Trail:
+    """The best of the cold starts so far, after each batch."""
+
+    seconds: list[float]
+    sweeps: list[int]
+    best: list[float]
+
+    def within(self, spent: Sequence[float], budgets: Sequence[float]) -> list[float]:
+        """With what was known when each budget ran out; the first batch is given away."""
+        return [self.best[max(0, int(np.searchsorted(spent, b, side="right")) - 1)] for b in budgets]
+
+
+def _restarts(graph: FactorGraph, curves: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The best cold start for the compute that each method took at each number of modes.
+
+    With equal time: in reading order or colour by colour, whichever is better, each for the full time (reading order
+    makes better but far slower sweeps).  With equal sweeps: colour by colour, as the methods themselves sweep.
+    """
+    budgets = {name: (curves[name]["seconds"], curves[name]["sweeps"]) for name in MATCHED}
+    last_second = max(max(seconds) for seconds, _ in budgets.values())
+    last_sweep = max(max(sweeps) for _, sweeps in budgets.values())
+    colors = _cold_starts(graph, seed, last_second, last_sweep)
+    reading = _cold_starts(reading_order(graph), seed, last_second, 0)
+    return {
+        name: {
+            "equal_time": np.maximum(
+                colors.within(colors.seconds, seconds), reading.within(reading.seconds, seconds)
+            ).tolist(),
+            "equal_sweeps": colors.within(colors.sweeps, sweeps),
+        }
+        for name, (seconds, sweeps) in budgets.items()
+    } | {"starts": {"by_color": BATCH * len(colors.best), "reading_order": BATCH * len(reading.best)}}
+
+
+def _cold_starts(graph: Energy, seed: int, last_second: float, last_sweep: int) -> _Trail:
+    """Batch after batch until both budgets are spent."""
+    rng, solver, trail = np.random.default_rng([seed, 1]), MeteredSolver(), _Trail([], [], [])
+    begun = time.process_time()
+    while not trail.best or trail.seconds[-1] < last_second or trail.sweeps[-1] < last_sweep:
+        found = mean_field(graph, restarts=BATCH, rng=rng, solver=solver).log_z
+        trail.seconds.append(time.process_time() - begun)
+        trail.sweeps.append(solver.meter.sweeps)
+        trail.best.append(max(found, trail.best[-1]) if trail.best else found)
+    return trail

@@ -1,0 +1,109 @@
+"""Phase transitions of dense Gaussian CRFs (appendix of the paper): entropy over temperature in three models.
+
+Model 1 couples pixels by their distance alone, model 2 by distance and colour, model 3 adds the unaries of a network.
+The first two have no evidence but a little noise that breaks the tie.  The mode found at the lowest temperature is
+followed upwards, each temperature starting from the one below, until it melts.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.gaussian import Bilateral, Gaussian
+from mixfield.energy.unary import log_costs
+from mixfield.errors import MixfieldWarning
+from mixfield.meanfield.free_energy import entropies
+from mixfield.meanfield.solver import Solver, mean_field
+from mixfield.reproduce import fixed_point
+from mixfield.reproduce.photos import Photo
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+GAMMA = 10.0
+SXY, SRGB = 10.0, 13.0
+NOISE = 0.01  # nats
+MELTED = 0.99  # bits: in a large uniform field reached at 0.995 T_c
+SOLVER = Solver(tolerance=1e-5, max_iterations=3000)
+SHOWN = (1.0, 3.0, 4.0, 4.5, 5.0, 6.0)  # temperatures whose maps are drawn
+UNARIES = (0.0, 0.5, 1.0, 2.0, 4.0)
+
+
+def temperatures(*, quick: bool) -> list[float]:
+    """From 1 to 8, finer where the transition is expected."""
+    coarse, fine = np.arange(1.0, 8.1, 1.0 if quick else 0.5), np.arange(4.5, 5.51, 0.1 if quick else 0.05)
+    return np.unique(np.concatenate([coarse, fine, SHOWN]).round(3)).tolist()
+
+
+def models(photo: Photo, *, rng: int = 0) -> dict[str, DenseCRF]:
+    """The three models on one photo."""
+    shape = photo.foreground.shape
+    noise = np.random.default_rng(rng).normal(0.0, NOISE, (*shape, 2))
+    colours = Bilateral(photo.image, SXY, SRGB, GAMMA)
+    scores = np.stack([1.0 - photo.foreground, photo.foreground], axis=-1)
+    return {
+        "model 1": DenseCRF(noise, [Gaussian(SXY, GAMMA)]),
+        "model 2": DenseCRF(noise, [colours]),
+        "model 3": DenseCRF(log_costs(scores, 1e-8), [colours]),
+    }
+
+
+def heat(crf: DenseCRF, ladder: Sequence[float], progress: Progress) -> dict[str, Any]:
+    """Entropies in bits at each temperature (mean, lowest and highest decile), and the maps of label 0."""
+    rows, maps = [], {}
+    q: Floats | None = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixfieldWarning)
+        for temperature in ladder:
+            progress(f"T = {temperature:g}")
+            mode = mean_field(crf, temperature=temperature, start=q, solver=SOLVER)
+            q = np.asarray(mode.marginals, np.float64)
+            bits = entropies(q) / np.log(2.0)
+            low, high = np.percentile(bits, [10, 90])
+            rows.append((temperature, bits.mean(), low, high))
+            if temperature in SHOWN:
+                maps[temperature] = q[..., 0]
+    path = np.array(rows).T
+    named = dict(zip(("temperature", "mean", "lowest_decile", "highest_decile"), path.tolist(), strict=True))
+    return named | {"maps": maps, "melts_at": {key: melting(path[0], path[k]) for k, key in _CURVES}}
+
+
+_CURVES = ((1, "mean"), (2, "lowest_decile"), (3, "highest_decile"))
+
+
+def melting(temperature: Floats, bits: Floats) -> float | None:
+    """Where entropy rises through `MELTED` for the last time, between two temperatures; None if it ends below."""
+    below = np.flatnonzero(bits < MELTED)
+    if len(below) == 0 or below[-1] + 1 == len(bits):
+        return None
+    k = int(below[-1])
+    part = (MELTED - bits[k]) / (bits[k + 1] - bits[k])
+    return float(temperature[k] + part * (temperature[k + 1] - temperature[k]))
+
+
+def with_unaries(unary: float, *, size: int = 24, accuracy: float = 0.01) -> dict[str, float]:
+    """Where the mode against a constant unary vanishes, predicted and by bisection on a real field."""
+    costs = np.zeros((size, size, 2))
+    costs[..., 0] = unary
+    crf = DenseCRF(costs, [Gaussian(4.0, GAMMA, normalization="after")])  # no pixel at the border hears less
+    against = np.broadcast_to([1.0 - 1e-6, 1e-6], costs.shape)
+    low, high = 0.0, GAMMA / 2 * 1.2
+    while high - low > accuracy:
+        middle = (low + high) / 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MixfieldWarning)
+            mode = mean_field(crf, temperature=middle, start=against, solver=SOLVER)
+        survives = float(mode.marginals[..., 0].mean()) > 0.5 + 0.02
+        low, high = (middle, high) if survives else (low, middle)
+    return {
+        "unary": unary,
+        "predicted": fixed_point.splitting_temperature(GAMMA, unary),
+        "predicted_as_printed": fixed_point.splitting_temperature(GAMMA, 2 * unary),
+        "measured": (low + high) / 2,
+    }
