@@ -163,5 +163,53 @@ def motivation(
     typer.echo(f"wrote {experiment.write_page(rows, story, about, out)}")
 
 
+@app.command()
+def segmentation(
+    data: Data = None,
+    out: Out = OUT,
+    work: Annotated[Path, typer.Option(help="Folder for results of images; a stopped run goes on there.")] = Path(
+        "reproduce-segmentation"
+    ),
+    modes: Annotated[int, typer.Option(min=2, help="Most segmentations of an image.")] = 32,
+    images: Annotated[int | None, typer.Option(min=1, help="Images of each set.  [default: all]")] = None,
+    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")] = False,
+) -> None:
+    """Still images: the best of K segmentations against DivMBest, restarts and noise, on two networks."""
+    from mixfield.reproduce import segmentation as experiment
+    from mixfield.reproduce.provenance import provenance
+    from mixfield.reproduce.resumable import Run
+    from mixfield.reproduce.segmentation_page import write_page
+
+    run = Run(work / "segmentation.jsonl")
+    if not page_only:
+        names = list(experiment.methods())
+        experiment.run(data_folder(data), run, names=names, count=modes, images=images, progress=_say)
+    about = provenance("mixfield reproduce segmentation", modes=modes, images=images, seeds="0")
+    typer.echo(f"wrote {write_page(run.checked(), about, out)}")
+
+
+@app.command()
+def video(
+    data: Data = None,
+    out: Out = OUT,
+    work: Annotated[Path, typer.Option(help="Folder for results of frames; a stopped run goes on there.")] = Path(
+        "reproduce-video"
+    ),
+    modes: Annotated[int, typer.Option(min=2, help="Modes of a frame.")] = 8,
+    every: Annotated[int, typer.Option(min=1, help="Every so many frames of a sequence.")] = 1,
+    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")] = False,
+) -> None:
+    """Videos: one mode per frame by a shortest path, against mean field and MaxW clamping."""
+    from mixfield.reproduce import video as experiment
+    from mixfield.reproduce.provenance import provenance
+    from mixfield.reproduce.resumable import Run
+
+    run = Run(work / "video.jsonl")
+    if not page_only:
+        experiment.run(data_folder(data), run, count=modes, every=every, progress=_say)
+    about = provenance("mixfield reproduce video", modes=modes, every=every, seeds="0")
+    typer.echo(f"wrote {experiment.write_page(run.checked(), about, out)}")
+
+
 def _say(what: str) -> None:
     typer.echo(f"\r{what}\033[K", nl=False, err=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mixfield.errors import MixfieldError
+
 Row = dict[str, Any]
 
 
@@ -22,6 +24,13 @@ class Run:
             return []
         lines = self.path.read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def checked(self) -> list[Row]:
+        """The same, or a complaint if there is nothing."""
+        rows = self.rows()
+        if not rows:
+            raise MixfieldError(f"{self.path} holds no results; run without --page-only first")
+        return rows
 
     def add(self, row: Row) -> None:
         """One more result."""

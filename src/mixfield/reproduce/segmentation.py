@@ -50,7 +50,7 @@ class Counted(DenseCRF):
         """The same field, with ``noise`` (n, L) added to its costs."""
         crf = cls.__new__(cls)
         crf.__dict__.update(energy.__dict__)
-        crf.negligible = 0.0
+        crf.negligible, crf.calls = 0.0, 0
         if noise is not None:
             crf.costs = crf.costs + noise
         return crf

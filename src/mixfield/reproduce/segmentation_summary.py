@@ -1,0 +1,131 @@
+"""Numbers of the page on still images: gains over mean field, and what somebody without an oracle gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+
+from mixfield.apps.ranking import fit_ranking
+from mixfield.reproduce.resumable import Row
+
+Floats = NDArray[np.float64]
+
+COUNTS = (1, 2, 4, 8, 16, 32)
+WORTH = 0.02  # gain of mean IoU over mean field that somebody would want to have
+FOLDS = 5
+
+
+def gains(rows: Sequence[Row]) -> dict[str, dict[str, Floats]]:
+    """(images, counts) points of mean IoU gained by the best of K, by network and method, on the same images."""
+    table: dict[str, dict[str, Floats]] = {}
+    for net in dict.fromkeys(row["net"] for row in rows):
+        found: dict[str, dict[tuple[str, str], list[float]]] = {}
+        for row in rows:
+            if row["net"] == net:
+                best = [100 * (max([row["mean_field"], *row["ious"][:count]]) - row["mean_field"]) for count in COUNTS]
+                found.setdefault(row["method"], {})[row["set"], row["image"]] = best
+        compared = {name: one for name, one in found.items() if name.startswith(("ours", "DivMBest", "noise"))}
+        shared = set.intersection(*(set(one) for one in compared.values())) if compared else set()
+        table[net] = {
+            name: np.array([one[key] for key in sorted(shared if name in compared else set(one) & shared)])
+            for name, one in found.items()
+        }
+    return table
+
+
+def tuned(table: dict[str, Floats], family: str, count: int = 8) -> str:
+    """The member of a family, such as DivMBest of some strength, that gains most on average."""
+    column = COUNTS.index(count)
+    members = [name for name in table if name.startswith(family)]
+    return max(members, key=lambda name: float(table[name][:, column].mean()))
+
+
+def interval(differences: Floats, draws: int = 2000) -> tuple[float, float]:
+    """95 % interval of a mean by resampling images."""
+    chosen = np.random.default_rng(0).integers(0, len(differences), (draws, len(differences)))
+    low, high = np.quantile(differences[chosen].mean(1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def per_mode(rows: Sequence[Row], method: str) -> float:
+    """Filterings of one mode's labels, for each mode that came back."""
+    mine = [row for row in rows if row["method"] == method]
+    return sum(row["calls"] for row in mine) / max(1, sum(len(row["ious"]) for row in mine))
+
+
+def ranking(rows: Sequence[Row]) -> tuple[tuple[float, ...], dict[str, Any]]:
+    """Coefficients learnt on all images, and how rankings do on images left out."""
+    mine = [row for row in rows if row["method"] == "ours" and len(row["by_weight"]) > 1]
+    features = [np.array(row["features"]) for row in mine]
+    qualities = [np.array(row["by_weight"]) for row in mine]
+    bounds = [np.array(row["log_z"]) for row in mine]
+    images = list(dict.fromkeys((row["set"], row["image"]) for row in mine))
+    fold = np.array([images.index((row["set"], row["image"])) % FOLDS for row in mine])
+    learnt: list[Floats] = [np.zeros(0)] * len(mine)
+    cooled: list[Floats] = [np.zeros(0)] * len(mine)
+    for k in range(FOLDS):
+        inside = [i for i in range(len(mine)) if fold[i] != k]
+        coefficients = np.array(fit_ranking([features[i] for i in inside], [qualities[i] for i in inside]))
+        heat = _fitted_heat([bounds[i] for i in inside], [qualities[i] for i in inside])
+        for i in np.flatnonzero(fold == k):
+            learnt[i], cooled[i] = softmax(features[i] @ coefficients), softmax(bounds[i] / heat)
+    raw = [softmax(one) for one in bounds]
+    plain = [np.array([row["mean_field"]]) for row in mine]
+    worth = [i for i, row in enumerate(mine) if qualities[i].max() > row["mean_field"] + WORTH]
+    schemes = {"weights": raw, "tempered": cooled, "learnt": learnt}
+    report: dict[str, Any] = {"images": len(mine), "worth": len(worth), "mean field": _without_modes(mine, plain)}
+    for name, shares in schemes.items():
+        first = [int(np.argmax(share)) for share in shares]
+        report[name] = {
+            "best first": sum(qualities[i][first[i]] >= qualities[i].max() - 1e-9 for i in worth),
+            "mean IoU": 100 * float(np.mean([q[k] for q, k in zip(qualities, first, strict=True)])),
+            **_probabilistic(mine, lambda i, shares=shares: shares[i]),  # type: ignore[misc]
+        }
+    return fit_ranking(features, qualities), report
+
+
+def _fitted_heat(bounds: Sequence[Floats], qualities: Sequence[Floats]) -> float:
+    """The temperature under which the best mode of each image gets most probability."""
+
+    def loss(log_heat: float) -> float:
+        pairs = zip(bounds, qualities, strict=True)
+        return -sum(float(log_softmax(bound / np.exp(log_heat))[np.argmax(q)]) for bound, q in pairs)
+
+    return float(np.exp(minimize_scalar(loss, bounds=(0.0, 15.0), method="bounded").x))
+
+
+def _without_modes(rows: Sequence[Row], plain: Sequence[Floats]) -> dict[str, float]:
+    found = {"mean IoU": 100 * float(np.mean([one[0] for one in plain]))}
+    return found | _probabilistic(rows, None)
+
+
+def _probabilistic(rows: Sequence[Row], shares: Callable[[int], Floats] | None) -> dict[str, Any]:
+    """Negative log-likelihood and Brier score of the true labels, and how often labels of a confidence are right."""
+    nll, brier, confidence, right = [], [], [], []
+    for i, row in enumerate(rows):
+        q, true = np.array(row["likelihoods"]["q"]) / 1000.0, np.array(row["likelihoods"]["true"], int)
+        if len(true) == 0:
+            continue
+        mixed = q[0] if shares is None else np.tensordot(shares(i), q[1:], 1)
+        mixed = np.maximum(mixed, 5e-4)
+        mixed /= mixed.sum(-1, keepdims=True)
+        given = mixed[np.arange(len(true)), true]
+        nll.append(-np.log(given).mean())
+        brier.append((1 - 2 * given + (mixed**2).sum(-1)).mean())
+        confidence.append(mixed.max(-1))
+        right.append(mixed.argmax(-1) == true)
+    sure, hit = np.concatenate(confidence), np.concatenate(right)
+    edges = np.array([0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.01])
+    bins = np.digitize(sure, edges) - 1
+    curve = [
+        [float(sure[bins == b].mean()), float(hit[bins == b].mean()), int((bins == b).sum())]
+        for b in range(len(edges) - 1)
+        if (bins == b).any()
+    ]
+    error = sum(abs(s - h) * n for s, h, n in curve) / len(sure)
+    return {"nll": float(np.mean(nll)), "brier": float(np.mean(brier)), "curve": curve, "calibration error": error}
