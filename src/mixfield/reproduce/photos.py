@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter, zoom
+from scipy.ndimage import gaussian_filter
+
+from mixfield.reproduce.annotated import Annotated
 
 Floats = NDArray[np.float64]
 
@@ -28,16 +30,9 @@ class Photo:
 
 def network_photo(folder: Path, name: str = "2007_000033") -> Photo:
     """An image of PASCAL VOC and the scores of DeepLab in ``folder``: everything but background is foreground."""
-    from mixfield.io.images import read_image
-
-    with np.load(folder / "unary_dl513.npz") as file:
-        at = file["names"].tolist().index(name)
-        logits, (height, width) = file["logits"][at].astype(np.float64), file["hw"][at]
-    image = np.asarray(read_image(next((folder / "img").glob(f"{name}.*"))), np.float64)
-    fine = zoom(logits, (1, 513 / logits.shape[1], 513 / logits.shape[2]), order=1)[:, :height, :width]
-    logits = zoom(fine, (1, image.shape[0] / height, image.shape[1] / width), order=1)
-    weights = np.exp(logits - logits.max(0))
-    return Photo(f"PASCAL VOC {name}, DeepLab scores", image, 1.0 - weights[0] / weights.sum(0))
+    example = Annotated(folder, "dl513").load(name)
+    foreground = 1.0 - example.probs[..., 0].astype(np.float64)
+    return Photo(f"PASCAL VOC {name}, DeepLab scores", np.asarray(example.image, np.float64), foreground)
 
 
 def drawn_photo(size: int = 160, *, rng: int = 0) -> Photo:

@@ -165,8 +165,8 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], out: Path) -> Path:
     lines = [
         "# Videos: one mode per frame without an oracle",
         "",
-        'Mean IoU in per cent. "temporal" chooses one mode per frame by a shortest path: the learnt ranking of modes, and',
-        'the points (dense flow, forth and back) whose labels change from frame to frame. "best mode" is an oracle.',
+        'Mean IoU in per cent. "temporal" chooses one mode per frame by a shortest path: the learnt ranking of',
+        'modes, and the points (dense flow, forth and back) whose labels change. "best mode" is an oracle.',
         "",
         *table(claims),
         "",
