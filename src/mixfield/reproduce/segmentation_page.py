@@ -85,7 +85,7 @@ def _lines(results: dict[str, Any], found: dict[str, dict[str, Floats]], largest
         "so DivMBest (adapted to mean field) and mean fields of scores with smooth noise stand beside the modes, with",
         "the strength that does best on each network.",
         "",
-        *table(_claims(results, found, largest)),
+        *table(_claims(found, largest)),
         "",
         "![gain over the number of segmentations](segmentation.svg)",
         "",
@@ -114,7 +114,7 @@ def _lines(results: dict[str, Any], found: dict[str, dict[str, Floats]], largest
     ]
 
 
-def _claims(results: dict[str, Any], found: dict[str, dict[str, Floats]], largest: int) -> list[Claim]:
+def _claims(found: dict[str, dict[str, Floats]], largest: int) -> list[Claim]:
     claims = []
     last = COUNTS.index(largest)
     for net, methods in found.items():
