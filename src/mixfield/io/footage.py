@@ -56,6 +56,9 @@ class Video:
         self._next += 1
         return np.asarray(image)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_capture": None, "_next": 0}  # an open video stays in its process
+
     def _open(self) -> Any:
         if not self.path.is_file():
             raise FileNotFoundError(f"{self.path} does not exist")
@@ -119,6 +122,9 @@ class Camera:
     footage: Pictures | None
     masks: Pictures | None
     method: str = "MOG2"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_background"}  # learned in each process
 
     @cached_property
     def _background(self) -> Background:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files
 from mixfield.errors import FileFormatError, MixfieldError
 
 StrPath = str | os.PathLike[str]
@@ -37,8 +38,10 @@ def read_image(path: StrPath) -> NDArray[np.uint8]:
 
 def write_image(path: StrPath, image: NDArray[np.uint8]) -> None:
     """Write an 8-bit image; the file name tells the format."""
-    if not library().imwrite(str(path), image):
+    fine, content = library().imencode(Path(path).suffix, image)
+    if not fine:
         raise MixfieldError(f"cannot write the image {path}")
+    _files.write_bytes(path, content.tobytes())
 
 
 def read_storage(path: StrPath) -> dict[str, Any]:
