@@ -7,6 +7,7 @@ from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 
+from mixfield import _files
 from mixfield.apps.segmentation import Kernels
 from mixfield.errors import FileFormatError, MixfieldError
 
@@ -14,7 +15,7 @@ from mixfield.errors import FileFormatError, MixfieldError
 def write_kernels(path: str | PathLike[str], kernels: Kernels) -> None:
     """Write kernels; `read_kernels` reads them back."""
     lines = [f"{name} = {value!r}\n" for name, value in asdict(kernels).items()]
-    Path(path).write_text("[kernels]\n" + "".join(lines), encoding="utf-8")
+    _files.write_text(path, "[kernels]\n" + "".join(lines))
 
 
 def read_kernels(path: str | PathLike[str]) -> Kernels:

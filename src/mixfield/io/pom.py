@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays
+from mixfield import _arrays, _files
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.scene.ground import Ground
 from mixfield.scene.scene import Scene
@@ -256,7 +256,7 @@ def write_pom(
     lines += [f'INPUT_VIEW_FORMAT "{masks}"'] if masks is not None else []
     lines += [f'RESULT_FORMAT "{results}"'] if results is not None else []
     lines += [f"PROCESS {frames.start} {len(frames)}"] if frames is not None else []
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _files.write_text(path, "\n".join(lines) + "\n")
 
 
 def read_result(path: StrPath, n_locations: int) -> NDArray[np.float64]:
@@ -277,4 +277,4 @@ def write_result(path: StrPath, occupied: ArrayLike) -> None:
     """Write probabilities (n,) or (rows, columns) as the POM program does; KSP trackers read this."""
     values = _arrays.floats("occupied", occupied).ravel()
     text = "".join(f"{location} {probability:.6g}\n" for location, probability in enumerate(values.tolist()))
-    Path(path).write_text(text, encoding="utf-8")
+    _files.write_text(path, text)

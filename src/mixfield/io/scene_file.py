@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from mixfield import _files
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import calibration
 from mixfield.io.footage import Camera, Footage, Images, pictures
@@ -103,7 +104,7 @@ def write_scene(
             if seen
             else ['footage = "REPLACE.avi"  # a video, or images such as "frames/{frame:04d}.jpg"; or masks = "..."']
         )
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _files.write_text(path, "\n".join(lines) + "\n")
 
 
 def visible_area(cameras: Sequence[Calibration]) -> tuple[float, float, float, float]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files
 from mixfield.apps.tracking import RECORD, Tracks
 from mixfield.errors import FileFormatError
 from mixfield.scene.view import View
@@ -21,7 +21,7 @@ def write_csv(path: StrPath, tracks: Tracks, *, frames: Sequence[int] | None = N
     """Write the table of tracks; ``frames`` are the numbers of the frames, 0, 1, 2, ... if not given."""
     table = tracks.table.copy()
     table["frame"] = _numbers(tracks, frames)[table["frame"]]
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with _files.draft(path) as draft, open(draft, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(RECORD.names or ())
         writer.writerows(table.tolist())
@@ -56,7 +56,7 @@ def write_mot(path: StrPath, tracks: Tracks, *, view: View | None = None, frames
             f"{numbers[row['frame']] + 1},{row['identity'] + 1},{','.join(map(str, box))},"
             f"{row['confidence']:.4f},{row['x']:.4f},{row['y']:.4f},0\n"
         )
-    Path(path).write_text("".join(lines), encoding="utf-8")
+    _files.write_text(path, "".join(lines))
 
 
 def _numbers(tracks: Tracks, frames: Sequence[int] | None) -> NDArray[np.int64]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import secrets
 import zipfile
 import zlib
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files
 from mixfield.clamping.constraint import Cardinality
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.meanfield.mode import Mode
@@ -37,7 +35,6 @@ class Contents:
 
 def write(path: str | PathLike[str], contents: Contents) -> None:
     """Write a posterior; the file appears whole or not at all."""
-    target = Path(path)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -50,13 +47,8 @@ def write(path: str | PathLike[str], contents: Contents) -> None:
         "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
         "marginals": np.stack([mode.marginals for mode in contents.modes]),
     }
-    draft = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        with open(draft, "xb") as file:
-            _write_npz(file, arrays)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with _files.draft(path) as draft, open(draft, "xb") as file:
+        _write_npz(file, arrays)
 
 
 def read(path: str | PathLike[str]) -> Contents:
