@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
@@ -45,7 +46,7 @@ class Dask:
 
     def run(self, work: Work, items: Iterable[Item], out: Path) -> Iterator[Outcome]:
         """See `Engine`."""
-        with _quiet(), self._client() as client:
+        with self._client() as client:
             untried, ready = iter(items), Queue[Any]()
             # a task and not scattered data: Dask makes it again when the worker that holds it is lost
             shared = client.submit(_itself, work, pure=False)
@@ -67,6 +68,7 @@ class Dask:
     def _client(self) -> Iterator[Any]:
         """A client of the cluster that was told, or of one for this run."""
         distributed = _library()
+        _silence()
         if self.scheduler is not None:
             with _connected(distributed, self.scheduler, self.patience) as client:
                 yield client
@@ -128,10 +130,12 @@ def _library() -> Any:
 @contextmanager
 def _connected(distributed: Any, address: str, patience: float) -> Iterator[Any]:
     """A client, once there is a worker."""
+    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx|ucxx|inproc)://.+", address):  # Dask hangs on some others
+        raise BatchError(f"no Dask scheduler answers at {address}: an address looks like tcp://host:8786")
     try:
         client = distributed.Client(address, timeout=patience, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        reason = str(error).splitlines()[0]
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise BatchError(f"no Dask scheduler answers at {address}: {reason}") from None
     try:
         client.wait_for_workers(1, timeout=patience)
@@ -144,16 +148,11 @@ def _connected(distributed: Any, address: str, patience: float) -> Iterator[Any]
         client.close(timeout=2)
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Dask's log of lost workers and connections; what matters is in the outcomes."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
+def _silence() -> None:
+    """No more log lines about lost workers and connections, not even while Dask ends: outcomes say what matters."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _itself(work: Work) -> Work:

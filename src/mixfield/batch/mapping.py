@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from mixfield.errors import BatchError, MixfieldError
 
 def map(
     work: Work, items: Iterable[Item], out: Path, *, settings: Any = None, engine: Engine | None = None
-) -> Iterator[Outcome]:
+) -> Generator[Outcome]:
     """Do the work on every item that is not finished, and yield what became of each.
 
     Parameters

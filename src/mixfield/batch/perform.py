@@ -55,7 +55,7 @@ def _publish(draft: Path, out: Path) -> dict[str, str]:
 
 
 def _failed(item: Item, error: Exception, out: Path) -> Outcome:
-    if isinstance(error, OSError) and _is_about_output(error, out):
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
         reason = f"cannot write to {out}: {error.strerror or error}; {GO_ON}"
         return Outcome(item.name, failure=reason, stops=True)
     if isinstance(error, (MixfieldError, OSError)):
@@ -64,11 +64,3 @@ def _failed(item: Item, error: Exception, out: Path) -> Outcome:
         return Outcome(item.name, failure=f"there is not enough memory: {error}".rstrip(": "))
     trace = "".join(traceback.format_exception(error))
     return Outcome(item.name, failure=f"unexpected {type(error).__name__}: {error}", trace=trace)
-
-
-def _is_about_output(error: OSError, out: Path) -> bool:
-    """A full or read-only disk, or any trouble with a file in the folder of results."""
-    if error.errno in _NO_ROOM:
-        return True
-    names = [name for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
-    return any(Path(name).absolute().is_relative_to(out.absolute()) for name in names)

@@ -135,10 +135,9 @@ def _serve(connection: Connection[Outcome, Item], work: Work, out: Path) -> None
     threading.Thread(target=_die_with_driver, daemon=True).start()
     while True:
         try:
-            item = connection.recv()
-        except EOFError:
+            connection.send(perform(work, connection.recv(), out))
+        except (EOFError, ConnectionError):  # nobody is there any more
             return
-        connection.send(perform(work, item, out))
 
 
 def _die_with_driver() -> None:

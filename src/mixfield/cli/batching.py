@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,19 +71,24 @@ class Results:
             raise typer.Exit(1)
 
 
-def follow(outcomes: Iterator[Outcome], what: str, total: int, *, quiet: bool) -> Results:
+def follow(outcomes: Generator[Outcome], what: str, total: int, *, quiet: bool) -> Results:
     """Go through a batch and show how far it is."""
     from mixfield.batch import Tally
 
     results = Results(Tally(total))
-    with _shown(what, total, quiet=quiet) as show:
-        for outcome in outcomes:
-            results.tally.add(outcome)
-            show(results.tally)
-            if outcome.failure is None:
-                results.facts[outcome.name] = outcome.facts
-            else:
-                results.failures[outcome.name] = outcome.failure
+    try:
+        with _shown(what, total, quiet=quiet) as show:
+            for outcome in outcomes:
+                results.tally.add(outcome)
+                show(results.tally)
+                if outcome.failure is None:
+                    results.facts[outcome.name] = outcome.facts
+                else:
+                    results.failures[outcome.name] = outcome.failure
+    except KeyboardInterrupt:
+        outcomes.close()
+        typer.echo(f"mixfield: stopped ({results.tally}); the same command goes on from here", err=True)
+        raise typer.Exit(130) from None
     return results
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ class DetectionRun:
 
     def outcomes(
         self, work: batch.Work, frames: Sequence[int], *, engine: batch.Engine | None = None
-    ) -> Iterator[batch.Outcome]:
+    ) -> Generator[batch.Outcome]:
         """Do ``work``, such as `Detected`, on what is missing; see `mixfield.batch.map`."""
         items = [batch.Item(str(frame), frame) for frame in frames]
         return batch.map(work, items, self.folder, settings=self._settings(), engine=engine)
