@@ -54,7 +54,7 @@ class Manifest:
     def finished(self, item: Item) -> Outcome | None:
         """The result of an earlier run, if it is there, undamaged, and made from the inputs as they are now."""
         record = self._record(item.name)
-        if "failure" in record or record.get("stamp") != item.stamp():
+        if not _is_result(record) or record["stamp"] != item.stamp():
             return None
         files = record["files"]
         if not all(_digest_or_none(_files.inside(self.folder, name)) == digest for name, digest in files.items()):
@@ -119,7 +119,7 @@ class Manifest:
 
     def _record(self, name: str) -> dict[str, Any]:
         if name not in self._places:
-            return {"failure": "not begun"}
+            return {}
         self._file.seek(self._places[name])
         return _parsed(_line(self._file))
 

@@ -50,8 +50,20 @@ def read_storage(path: StrPath) -> dict[str, Any]:
     try:
         storage = cv2.FileStorage(str(path), cv2.FILE_STORAGE_READ)
     except (cv2.error, SystemError) as error:
-        raise FileFormatError(f"{path} is not a file of OpenCV's FileStorage: {error}") from None
-    root = storage.root()
+        raise FileFormatError(f"{path} is not a file of OpenCV's FileStorage: {_first_line(error)}") from None
+    try:
+        return _values(storage.root())
+    except (cv2.error, SystemError, UnicodeDecodeError, MemoryError) as error:
+        raise FileFormatError(f"{path} is a damaged file of OpenCV's FileStorage: {_first_line(error)}") from None
+    finally:
+        storage.release()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or ["it cannot be read"])[0]
+
+
+def _values(root: Any) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key in root.keys() if root.isMap() else ():
         node = root.getNode(key)
@@ -61,5 +73,4 @@ def read_storage(path: StrPath) -> dict[str, Any]:
             values[key] = np.array([node.at(k).real() for k in range(node.size())])
         elif node.isMap():
             values[key] = node.mat()
-    storage.release()
     return values

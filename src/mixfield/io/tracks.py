@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mixfield import _files
 from mixfield.apps.tracking import RECORD, Tracks
 from mixfield.errors import FileFormatError
+from mixfield.io.documents import read_text
 from mixfield.scene.view import View
 
 StrPath = str | os.PathLike[str]
@@ -29,13 +30,15 @@ def write_csv(path: StrPath, tracks: Tracks, *, frames: Sequence[int] | None = N
 
 def read_csv(path: StrPath) -> NDArray[np.void]:
     """The table of tracks that `write_csv` wrote."""
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
+    try:
+        rows = list(csv.reader(read_text(path).splitlines()))
+    except csv.Error as error:
+        raise FileFormatError(f"{path} is not a table of tracks: {error}") from None
     if not rows or tuple(rows[0]) != RECORD.names:
         raise FileFormatError(f"{path}: the first line must be {','.join(RECORD.names or ())}")
     try:
         return np.array([tuple(row) for row in rows[1:]], [(name, "U32") for name in rows[0]]).astype(RECORD)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise FileFormatError(f"{path} is not a table of tracks: {error}") from None
 
 
