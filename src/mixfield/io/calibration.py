@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from mixfield import _npy
 from mixfield.errors import FileFormatError
-from mixfield.io import opencv
 from mixfield.io.documents import read_json, read_xml
+from mixfield.io.storage import read_storage
 from mixfield.scene.camera import Calibrated, Camera, FromHomography
 from mixfield.scene.lens import OpenCVLens, TsaiLens
 
@@ -133,9 +133,9 @@ def _contents(path: Path) -> Mapping[str, Any]:
     if kind == ".json":
         loaded = read_json(path)
         by_opencv = any(isinstance(value, dict) for value in loaded.values())
-        return opencv.read_storage(path) if by_opencv else loaded
+        return read_storage(path) if by_opencv else loaded
     if kind in (".yaml", ".yml", ".xml"):
-        return opencv.read_storage(path)
+        return read_storage(path)
     raise FileFormatError(f"{path}: a calibration is .xml, .yaml, .yml, .json or .npz")
 
 

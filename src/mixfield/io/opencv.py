@@ -1,4 +1,4 @@
-"""What OpenCV does for us: decode images and videos, read its own files.  Loaded at the first use."""
+"""What OpenCV does for us: decode images and videos.  Loaded at the first use."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def library() -> Any:
     try:
         import cv2
     except ImportError:
-        raise MixfieldError(
-            "reading images, videos and OpenCV files needs OpenCV: pip install 'mixfield[people]'"
-        ) from None
+        raise MixfieldError("reading images and videos needs OpenCV: pip install 'mixfield[people]'") from None
     return cv2
 
 
@@ -42,35 +40,3 @@ def write_image(path: StrPath, image: NDArray[np.uint8]) -> None:
     if not fine:
         raise MixfieldError(f"cannot write the image {path}")
     _files.write_bytes(path, content.tobytes())
-
-
-def read_storage(path: StrPath) -> dict[str, Any]:
-    """Matrices and numbers of a file written by OpenCV's FileStorage."""
-    cv2 = library()
-    try:
-        storage = cv2.FileStorage(str(path), cv2.FILE_STORAGE_READ)
-    except (cv2.error, SystemError) as error:
-        raise FileFormatError(f"{path} is not a file of OpenCV's FileStorage: {_first_line(error)}") from None
-    try:
-        return _values(storage.root())
-    except (cv2.error, SystemError, UnicodeDecodeError, MemoryError) as error:
-        raise FileFormatError(f"{path} is a damaged file of OpenCV's FileStorage: {_first_line(error)}") from None
-    finally:
-        storage.release()
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or ["it cannot be read"])[0]
-
-
-def _values(root: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for key in root.keys() if root.isMap() else ():
-        node = root.getNode(key)
-        if node.isReal() or node.isInt():
-            values[key] = node.real()
-        elif node.isSeq():
-            values[key] = np.array([node.at(k).real() for k in range(node.size())])
-        elif node.isMap():
-            values[key] = node.mat()
-    return values
