@@ -116,8 +116,8 @@ def page(told: argparse.Namespace) -> str:
         f"`python tests/reliability.py` made this page on {date.today()}: mixfield {mf.__version__}, Python "
         f"{platform.python_version()}, numpy {np.__version__}, {platform.system()}.\n",
         "## Drivers killed at random points\n",
-        f"kill -9 at a random time, the same command again, until it ends: {total} kills. Lost items are in no manifest, "
-        "those done twice in it two times, and runs that differ have other bytes than an undisturbed one.\n",
+        f"kill -9 at a random time, the same command again, until it ends: {total} kills. Lost items are in no "
+        "manifest, those done twice in it two times, and runs that differ have other bytes than an undisturbed one.\n",
         table(("what was killed", "kills", "runs", "lost items", "done twice", "runs that differ"), killed),
         "## Other faults\n",
         "Real processes and disks; each is a test in `tests/faults`.\n",
@@ -126,8 +126,8 @@ def page(told: argparse.Namespace) -> str:
         "Wall time per item, and memory of the driver from a tenth of the items to the last.\n",
         table(("engine", "items", "per item", "memory"), [overhead(e, told.items) for e in ("serial", "processes")]),
         "## Damaged files\n",
-        "Well-formed files with random damage (`tests/fuzz/parsers.py`): read all the same, or refused with a sentence. "
-        "Anything else would be a finding; earlier findings are kept in `tests/fuzz/corpus`.\n",
+        "Well-formed files with random damage (`tests/fuzz/parsers.py`): read all the same, or refused with a "
+        "sentence. Anything else would be a finding; earlier findings are kept in `tests/fuzz/corpus`.\n",
         table(
             ("file", "tried", "read", "refused", "anything else"), [damaged(name, told.files, rng) for name in PARSERS]
         ),

@@ -1,4 +1,6 @@
-"""Coverage-guided fuzzing of one parser, where atheris installs: ``python tests/fuzz/guided.py uai -max_total_time=60``.
+"""Coverage-guided fuzzing of one parser, where atheris installs.
+
+    python tests/fuzz/guided.py uai -max_total_time=60
 
 Arguments after the name of the parser go to libFuzzer.  A finding ends it and leaves a file ``crash-...``: mend the
 parser, and keep the file in ``tests/fuzz/corpus/NAME/``.
@@ -10,20 +12,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-import atheris
-
-with atheris.instrument_imports(include=["mixfield.io", "mixfield._npy", "mixfield.batch", "mixfield.mixture.archive"]):
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-    from fuzz.parsers import CORPUS, PARSERS, attempt
-
 
 def main(name, *options):
+    import atheris
+
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    with atheris.instrument_imports(include=["mixfield.io", "mixfield._npy", "mixfield.batch", "mixfield.mixture"]):
+        from fuzz.parsers import CORPUS, PARSERS, attempt
+
     parser = PARSERS[name]
     with tempfile.TemporaryDirectory() as folder:
         known = [path.read_bytes() for path in (CORPUS / name.replace(" ", "_")).glob("*")]
         for k, content in enumerate(parser.seeds() + known):
             (Path(folder) / str(k)).write_bytes(content)
-        atheris.Setup([sys.argv[0], *options, folder], lambda content: attempt(parser, content))
+        atheris.Setup([sys.argv[0], *options, folder], lambda content: attempt(parser, content) and None)
         atheris.Fuzz()
 
 
