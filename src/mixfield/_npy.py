@@ -64,7 +64,12 @@ def _member(archive: zipfile.ZipFile, name: str, path: str) -> NDArray[Any]:
 
 def _array(stream: IO[bytes], path: str) -> NDArray[Any]:
     """The array of an open ``.npy`` stream; nothing is allocated before its size is known to be fine."""
-    version = np.lib.format.read_magic(stream)
+    start = stream.read(8)
+    if not start:
+        raise EOFError
+    if len(start) < 8 or not start.startswith(np.lib.format.MAGIC_PREFIX):
+        raise ValueError("it does not begin as an array does, and pickled objects are not read")
+    version = (start[6], start[7])
     if version not in ((1, 0), (2, 0), (3, 0)):
         raise ValueError(f"version {version} of the npy format is not known")
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
