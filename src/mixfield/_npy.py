@@ -29,13 +29,15 @@ _DAMAGE = (
 )
 
 
-def read_npy(path: StrPath, what: str) -> NDArray[Any]:
-    """The array of a ``.npy`` file; otherwise a `FileFormatError` that says it is not ``what``."""
+def read_npy(path: StrPath, complaint: str) -> NDArray[Any]:
+    """The array of a ``.npy`` file; otherwise a `FileFormatError` that begins with the complaint."""
     with open(path, "rb") as stream:
-        return _judged(path, what, lambda: _array(stream, str(path)))
+        return _judged(path, complaint, lambda: _array(stream, str(path)))
 
 
-def read_npz(path: StrPath, what: str, choose: Callable[[list[str]], Iterable[str]] = list) -> dict[str, NDArray[Any]]:
+def read_npz(
+    path: StrPath, complaint: str, choose: Callable[[list[str]], Iterable[str]] = list
+) -> dict[str, NDArray[Any]]:
     """The arrays of a ``.npz`` file that ``choose`` picks from their names."""
 
     def arrays() -> dict[str, NDArray[Any]]:
@@ -43,10 +45,10 @@ def read_npz(path: StrPath, what: str, choose: Callable[[list[str]], Iterable[st
             found = {name.removesuffix(".npy"): name for name in archive.namelist()}
             return {name: _member(archive, found[name], str(path)) for name in choose(list(found))}
 
-    return _judged(path, what, arrays)
+    return _judged(path, complaint, arrays)
 
 
-def _judged(path: StrPath, what: str, read: Callable[[], _T]) -> _T:
+def _judged(path: StrPath, complaint: str, read: Callable[[], _T]) -> _T:
     try:
         return read()
     except MixfieldError:
@@ -54,7 +56,7 @@ def _judged(path: StrPath, what: str, read: Callable[[], _T]) -> _T:
     except FileNotFoundError:
         raise
     except _DAMAGE as error:
-        raise FileFormatError(f"{path} does not hold {what}: {_reason(error)}") from None
+        raise FileFormatError(f"{path} {complaint}: {_reason(error)}") from None
 
 
 def _member(archive: zipfile.ZipFile, name: str, path: str) -> NDArray[Any]:

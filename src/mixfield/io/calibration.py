@@ -129,7 +129,7 @@ def _contents(path: Path) -> Mapping[str, Any]:
     """The named arrays of a file."""
     kind = path.suffix.lower()
     if kind == ".npz":
-        return _npy.read_npz(path, "a calibration")
+        return _npy.read_npz(path, "is not a calibration")
     if kind == ".json":
         loaded = read_json(path)
         by_opencv = any(isinstance(value, dict) for value in loaded.values())

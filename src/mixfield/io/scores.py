@@ -30,9 +30,9 @@ def read_scores(path: str | PathLike[str]) -> NDArray[Any]:
     if suffix in IMAGE_SUFFIXES:
         return read_label_map(path)
     if zipfile.is_zipfile(path):
-        (array,) = _npy.read_npz(path, "scores", _only).values()
+        (array,) = _npy.read_npz(path, "does not hold scores", _only).values()
     else:
-        array = _npy.read_npy(path, "scores")
+        array = _npy.read_npy(path, "does not hold scores")
     if array.dtype.kind not in "buif":
         raise FileFormatError(f"{path} does not hold scores: its array is of {array.dtype}, numbers are needed")
     if array.ndim == 4 and array.shape[0] == 1:

@@ -52,7 +52,9 @@ def write(path: str | PathLike[str], contents: Contents) -> None:
 
 def read(path: str | PathLike[str]) -> Contents:
     """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
-    arrays = _npy.read_npz(path, "a saved posterior", lambda names: [n for n in ("header", "marginals") if n in names])
+    arrays = _npy.read_npz(
+        path, "is not a saved posterior", lambda names: [n for n in ("header", "marginals") if n in names]
+    )
     try:
         header, marginals = json.loads(arrays["header"].tobytes()), np.asarray(arrays["marginals"], np.float64)
     except (KeyError, ValueError, TypeError, RecursionError) as error:
