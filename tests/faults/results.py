@@ -65,7 +65,7 @@ def run(command, **options):
 def kill_until_done(command, rng, longest, *, most=6):
     """Start a command, kill -9 its driver at a random time, start it again, until it ends; returns the kills.
 
-    Times are uniform below ``longest`` seconds; after ``most`` kills it is left alone, for a busy machine may need longer.
+    Times are uniform below ``longest`` seconds; after ``most`` kills it is left alone, however long it takes.
     """
     kills = 0
     while True:
