@@ -14,8 +14,12 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 
-def floats(name: str, value: ArrayLike) -> Floats:
-    """A contiguous native float64 array without NaN and -inf (costs may be +inf)."""
+LARGEST = 1e100  # sums and squares of such numbers do not overflow
+SMALL, LARGE = 1e-30, 1e30  # also in float32
+
+
+def floats(name: str, value: ArrayLike, *, largest: float = LARGEST) -> Floats:
+    """A contiguous native float64 array without NaN and -inf (costs may be +inf), of numbers up to ``largest``."""
     try:
         array = np.asarray(value, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
@@ -29,7 +33,15 @@ def floats(name: str, value: ArrayLike) -> Floats:
             f"{name} holds costs, which may be +inf (forbidden) but not -inf, got one at index {where}; "
             "to force a label, forbid the others"
         )
+    if array.size and np.abs(array, where=array < np.inf, out=np.zeros_like(array)).max() > largest:
+        raise MixfieldError(f"{name} must hold numbers from -{largest:g} to {largest:g}, got {_extreme(array):g}")
     return array
+
+
+def _extreme(array: Floats) -> float:
+    """The finite number of the largest size."""
+    finite = array[np.isfinite(array)]
+    return float(finite[np.argmax(np.abs(finite))])
 
 
 def integers(name: str, value: ArrayLike, *, low: int, high: int) -> NDArray[np.int64]:
@@ -64,9 +76,11 @@ def generator(rng: int | np.random.Generator) -> np.random.Generator:
 
 
 def positive(name: str, value: float) -> float:
-    """A finite number above zero."""
-    if not (isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value) and value > 0):
+    """A finite number above zero, neither so large nor so small that its powers cannot be held."""
+    if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < np.inf):
         raise MixfieldError(f"{name} must be a finite number above 0, got {value!r}")
+    if not SMALL <= value <= LARGE:
+        raise MixfieldError(f"{name} must lie in {SMALL:g}..{LARGE:g}, got {str(value)[:40]}")
     return float(value)
 
 

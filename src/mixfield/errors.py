@@ -19,6 +19,10 @@ class TooLargeError(MixfieldError):
     """The exact answer would need more memory than allowed."""
 
 
+class BatchError(MixfieldError):
+    """A batch that had to stop; finished results are kept, and the same call goes on from there."""
+
+
 class MixfieldWarning(UserWarning):
     """A doubtful answer; the same fact is a field of the result."""
 

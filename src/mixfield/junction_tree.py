@@ -342,7 +342,10 @@ def _distribute(tree: _Tree, allowed: Sequence[NDArray[np.intp]], n_labels: int)
 def _over_all_labels(marginals: FloatArray, allowed: Sequence[NDArray[np.intp]]) -> FloatArray:
     """Move each row from the allowed labels, counted from 0, to all labels, and make it sum to one."""
     for row, labels in zip(marginals, allowed, strict=True):
-        probabilities = row[: len(labels)] / row[: len(labels)].sum() if len(labels) > 1 else 1.0
+        total = row[: len(labels)].sum() if len(labels) > 1 else 1.0
+        if not abs(total - 1.0) < 1e-3:
+            raise MixfieldError("the costs are too large for exact marginals: their differences drown in rounding")
+        probabilities = row[: len(labels)] / total if len(labels) > 1 else 1.0
         row[:] = 0.0
         row[labels] = probabilities
     return marginals

@@ -7,7 +7,10 @@ import pytest
 
 from mixfield.kernels import lattice, rows, separable, softmax
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # keys wrap around; Python says so
+pytestmark = [
+    pytest.mark.interpreted,
+    pytest.mark.filterwarnings("ignore:overflow encountered"),  # keys wrap around; Python says so
+]
 
 
 @pytest.fixture

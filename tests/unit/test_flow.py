@@ -17,6 +17,8 @@ from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import FREE, SINK, SOURCE, Flow, PathGraph, cost_of
 from mixfield.temporal.timegrid import Ends, Motion, unroll
 
+pytestmark = pytest.mark.interpreted
+
 
 def random_graph(rng, n, density=0.4):
     """A directed acyclic graph with random arcs, entries, exits and costs, some of them forbidden."""

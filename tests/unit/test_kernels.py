@@ -16,6 +16,8 @@ import mixfield as mf
 from mixfield import kernels
 from mixfield.meanfield.tilt import CountPotential, Tilt
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(autouse=True)
 def _wrap_around():

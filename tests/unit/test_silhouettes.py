@@ -12,6 +12,8 @@ from mixfield import _threads, kernels
 from mixfield.meanfield import silhouettes
 from mixfield.meanfield.tilt import CountPotential, Tilt
 
+pytestmark = pytest.mark.interpreted
+
 
 def _naive_views(energy):
     return [(view.boxes.tolist(), mask) for view, mask in zip(energy.scene.views, energy.masks, strict=True)]

@@ -4,13 +4,46 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mixfield.cli import batching
 from mixfield.cli.options import Json, Threads
-from mixfield.cli.terminal import Progress, console
+from mixfield.cli.terminal import console
+
+if TYPE_CHECKING:
+    from mixfield.io.detection_run import Detected
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The work on one frame, with a picture of every n-th."""
+
+    detected: Detected
+    pictures: int
+    threads: int | None
+
+    def __call__(self, frame: int, folder: Path) -> dict[str, Any]:
+        import mixfield as mf
+
+        threads = {} if self.threads is None else {"threads": self.threads}
+        solver = mf.Solver(tolerance=1e-4, max_iterations=300, **threads)  # here, for the threads of this worker
+        facts = replace(self.detected, solver=solver)(frame, folder)
+        if self.pictures and frame % self.pictures == 0:
+            self._draw(frame, folder)
+        return facts
+
+    def _draw(self, frame: int, folder: Path) -> None:
+        import mixfield as mf
+        from mixfield.io import opencv
+        from mixfield.report.overlay import overlay
+
+        (file,) = folder.glob("*.npz")
+        picture = overlay(mf.load(file), self.detected.scene, self.detected.footage.pictures(frame))
+        opencv.write_image(file.with_suffix(".png"), picture)
 
 
 def detect(
@@ -26,6 +59,9 @@ def detect(
         list[Path] | None, typer.Option(help="Write the scene file from these calibrations, one per camera, and stop.")
     ] = None,
     threads: Threads = None,
+    engine: batching.Engine = "",
+    workers: batching.Workers = None,
+    scheduler: batching.Scheduler = "",
     as_json: Json = False,
 ) -> None:
     """Locate people on the ground plane: several explanations of each frame, with their probabilities."""
@@ -33,42 +69,41 @@ def detect(
         _init(scene, init)
         return
     import mixfield as mf
-    from mixfield.apps.detection import positions
-    from mixfield.io.detection_run import DetectionRun
+    from mixfield.io.detection_run import Detected, DetectionRun
     from mixfield.io.mot import write_mot
     from mixfield.io.scene_file import read_footage
 
-    room, footage = mf.read_scene(scene), read_footage(scene)
+    room, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
     run = DetectionRun(out, room, modes, criterion)
-    run.prepare()
-    solver = mf.Solver(tolerance=1e-4, max_iterations=300) if threads is None else mf.Solver(1e-4, 300, threads)
-    missing = run.missing(chosen)
+    work = _Drawn(Detected(room, footage, modes, criterion), pictures, threads)
     started = time.perf_counter()
-    with Progress("frames", len(missing), quiet=as_json) as advance:
-        for done, frame in enumerate(run.run(footage, missing, solver=solver), 1):
-            if pictures and frame % pictures == 0:
-                _draw(run, footage, frame)
-            advance(done)
+    outcomes = run.outcomes(work, chosen, engine=batching.engine(engine, workers, scheduler))
+    results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)
     seconds = time.perf_counter() - started
-    found = {frame: positions(posterior.modes[0], room) for frame, posterior in run.load(chosen).items()}
+    found = {frame: results.facts[str(frame)]["people"] for frame in chosen if str(frame) in results.facts}
     write_mot(out / "detections.txt", found, room)
+    new = results.tally.done
     facts = {
         "frames": len(chosen),
-        "computed": len(missing),
+        "computed": new,
         "seconds": seconds,
         "folder": str(out),
-        "people": {str(frame): people.round(3).tolist() for frame, people in found.items()},
+        "people": {str(frame): [[round(x, 3), round(y, 3)] for x, y in people] for frame, people in found.items()},
+        "failures": results.failures,
     }
     if as_json:
         typer.echo(json.dumps(facts))
+        results.conclude(quiet=True)
         return
+    results.check()
     people = sum(len(p) for p in found.values()) / max(len(found), 1)
     screen = console()
-    screen.print(f"{len(chosen)} frames, {len(missing)} of them new, {seconds:.1f} s; {people:.1f} people per frame")
-    screen.print(f"posteriors: {out}/frame_*.npz   heaviest modes: {out}/detections.txt", highlight=False)
+    screen.print(f"{len(chosen)} frames, {new} of them new, {seconds:.1f} s; {people:.1f} people per frame")
+    typer.echo(f"posteriors: {out}/frame_*.npz   heaviest modes: {out}/detections.txt")
     if pictures:
-        screen.print(f"pictures:   {out}/frame_*.png", highlight=False)
+        typer.echo(f"pictures:   {out}/frame_*.png")
+    results.conclude(quiet=False)
 
 
 def _init(path: Path, calibrations: list[Path]) -> None:
@@ -97,11 +132,3 @@ def _frames(text: str, count: Any) -> list[int]:
     if not chosen:
         raise MixfieldError(f"there are no frames {text or ':'}; the recording has {count()} frames")
     return chosen
-
-
-def _draw(run: Any, footage: Any, frame: int) -> None:
-    from mixfield.io import opencv
-    from mixfield.report.overlay import overlay
-
-    (posterior,) = run.load([frame]).values()
-    opencv.write_image(run.path(frame).with_suffix(".png"), overlay(posterior, run.scene, footage.pictures(frame)))

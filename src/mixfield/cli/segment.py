@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mixfield.cli import batching
 from mixfield.cli.options import Json, Seed, Threads, solver
 from mixfield.cli.terminal import Progress, console
 
@@ -20,14 +21,42 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Settings:
-    """How every image is segmented."""
+class _Segmented:
+    """The work on one image: read, segment, write into a folder."""
 
     modes: int
     kernels: Kernels | None
     evidence: dict[str, Any]
     seed: int
-    solver: Any
+    threads: int | None
+
+    def __call__(self, files: tuple[Path, Path], folder: Path) -> dict[str, Any]:
+        """One item of a batch: results go to a folder named after the image."""
+        return self.one(*files, folder / files[0].stem, lambda _: None)
+
+    def one(self, image: Path, scores: Path, out: Path, advance: Callable[[int], None]) -> dict[str, Any]:
+        """Segment an image, write what was found and return its facts."""
+        import mixfield as mf
+        from mixfield.io.images import read_image
+        from mixfield.io.scores import read_scores
+        from mixfield.report.segmentation import write_segmentation
+
+        started = time.perf_counter()
+        how = solver(self.threads)
+        picture = read_image(image)
+        energy = mf.segmentation_energy(
+            picture, read_scores(scores), kernels=self.kernels, threads=how.threads, **self.evidence
+        )
+        posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how, progress=advance)
+        gap = mf.entropy_gap(energy, posterior.modes[0], solver=how)
+        solved = time.perf_counter()
+        result = write_segmentation(out, picture, posterior, gap)
+        return result | {"seconds": solved - started, "seconds_writing": time.perf_counter() - solved}
+
+    def settings(self) -> dict[str, Any]:
+        """What the results depend on; threads do not change them."""
+        kernels = None if self.kernels is None else asdict(self.kernels)
+        return {"modes": self.modes, "kernels": kernels, "evidence": self.evidence, "seed": self.seed}
 
 
 def segment(
@@ -37,7 +66,9 @@ def segment(
         typer.Option(help="Probabilities (.npy, .npz) or a label map (.png); for a folder, a folder of them."),
     ] = None,
     modes: Annotated[int, typer.Option(min=1, help="How many segmentations to look for.")] = 4,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("mixfield-segment"),
+    out: Annotated[Path, typer.Option(help="Folder for the results; a stopped run goes on there.")] = Path(
+        "mixfield-segment"
+    ),
     kernels: Annotated[Path | None, typer.Option(help="Kernels as --tune writes them (.toml).")] = None,
     tune: Annotated[
         Path | None, typer.Option(help="Choose kernels on a folder with images/, scores/ and truth/ instead.")
@@ -52,6 +83,9 @@ def segment(
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
+    engine: batching.Engine = "",
+    workers: batching.Workers = None,
+    scheduler: batching.Scheduler = "",
     as_json: Json = False,
 ) -> None:
     """Segment an image, or a folder of images, in several ways, each with its probability."""
@@ -70,68 +104,44 @@ def segment(
     options = {"logits": logits, "certainty": certainty, "unknown": unknown or None, "n_labels": labels}
     evidence = {name: value for name, value in options.items() if value is not None}
     chosen = None if kernels is None else read_kernels(kernels)
-    settings = _Settings(modes, chosen, evidence, seed, solver(threads))
+    work = _Segmented(modes, chosen, evidence, seed, threads)
+    how = batching.engine(engine, workers, scheduler)
     if image.is_dir():
-        _folder(image, scores, out, settings, as_json)
+        _folder(image, scores, out, work, how, as_json)
         return
     with Progress("modes", modes, quiet=as_json) as advance:
-        result = _one(image, scores, out, settings, advance)
+        result = {"image": str(image), "out": str(out)} | work.one(image, scores, out, advance)
     if as_json:
         typer.echo(json.dumps(result))
         return
     _print_modes(image.name, result)
-    console().print(f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz", highlight=False)
-
-
-def _one(image: Path, scores: Path, out: Path, settings: _Settings, advance: Callable[[int], None]) -> dict[str, Any]:
-    """Segment one image and write what was found."""
-    import mixfield as mf
-    from mixfield.io.images import read_image
-    from mixfield.io.scores import read_scores
-    from mixfield.report.segmentation import write_segmentation
-
-    started = time.perf_counter()
-    picture = read_image(image)
-    energy = mf.segmentation_energy(
-        picture, read_scores(scores), kernels=settings.kernels, threads=settings.solver.threads, **settings.evidence
+    console().print(
+        f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz", highlight=False, markup=False
     )
-    posterior = mf.infer(energy, settings.modes, rng=settings.seed, solver=settings.solver, progress=advance)
-    gap = mf.entropy_gap(energy, posterior.modes[0], solver=settings.solver)
-    solved = time.perf_counter()
-    result = write_segmentation(out, picture, posterior, gap)
-    times = {"seconds": solved - started, "seconds_writing": time.perf_counter() - solved}
-    return {"image": str(image), "out": str(out)} | result | times
 
 
-def _folder(images: Path, scores: Path, out: Path, settings: _Settings, as_json: bool) -> None:
+def _folder(images: Path, scores: Path, out: Path, work: _Segmented, engine: Any, as_json: bool) -> None:
     """Segment every image of a folder; one that fails does not stop the others."""
-    from mixfield.errors import MixfieldError
+    from mixfield import _files, batch
     from mixfield.io.folders import pairs
 
-    todo, failures = pairs(images, scores)
-    results = []
-    with Progress("images", len(todo) * settings.modes, quiet=as_json) as advance:
-        for k, (image, evidence) in enumerate(todo):
-            before = k * settings.modes
-            try:
-                step = _after(before, advance)
-                results.append(_one(image, evidence, out / image.stem, settings, step))
-            except (MixfieldError, OSError, MemoryError) as error:
-                failures[image.name] = str(error) or type(error).__name__
-            advance(before + settings.modes)
-    out.mkdir(parents=True, exist_ok=True)
-    summary = {"images": results, "failures": failures}
-    (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    found, unmatched = pairs(images, scores)
+    items = [batch.Item(files[0].name, tuple(path.absolute() for path in files), files) for files in found]
+    outcomes = batch.map(work, items, out, settings=work.settings(), engine=engine)
+    results = batching.follow(outcomes, "images", len(items), quiet=as_json)
+    results.failures = unmatched | results.failures
+    rows = [
+        {"image": str(image), "out": str(out / image.stem)} | results.facts[image.name]
+        for image, _ in found
+        if image.name in results.facts
+    ]
+    summary = {"images": rows, "failures": results.failures}
+    _files.write_text(out / "summary.json", json.dumps(summary, indent=1) + "\n")
     if as_json:
         typer.echo(json.dumps(summary))
-    else:
-        _print_images(results, failures, out)
-    if failures:
-        raise typer.Exit(1)
-
-
-def _after(before: int, advance: Callable[[int], None]) -> Callable[[int], None]:
-    return lambda done: advance(before + done)
+    elif rows:
+        _print_images(rows, results, out)
+    results.conclude(quiet=as_json)
 
 
 def _tune(folder: Path, out: Path, logits: bool, how: Any, as_json: bool) -> None:
@@ -158,26 +168,26 @@ def _print_modes(name: str, result: dict[str, Any]) -> None:
         for k, (weight, mode) in enumerate(zip(result["weights"], result["modes"], strict=True), 1)
     ]
     title = f"{name}: {result['shape'][1]} x {result['shape'][0]} pixels, {result['seconds']:.2f} s"
-    _print_table(title, ("mode", "weight", "log Z_k", "differs from mode 1", "labels"), rows)
+    batching.table(title, ("mode", "weight", "log Z_k", "differs from mode 1", "labels"), rows)
     for note in result["notes"]:
-        console().print(f"note: {note}", highlight=False)
+        console().print(f"note: {note}", highlight=False, markup=False)
 
 
-def _print_images(results: list[dict[str, Any]], failures: dict[str, str], out: Path) -> None:
-    rows = [
+def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Path) -> None:
+    shown = [
         (
-            Path(result["image"]).name,
-            len(result["weights"]),
-            f"{result['weights'][0]:.4f}",
-            f"{100 * max(mode['differs'] for mode in result['modes']):.2f} %",
-            f"{result['seconds']:.2f}",
+            Path(row["image"]).name,
+            len(row["weights"]),
+            f"{row['weights'][0]:.4f}",
+            f"{100 * max(mode['differs'] for mode in row['modes']):.2f} %",
+            f"{row['seconds']:.2f}",
         )
-        for result in results
+        for row in rows
     ]
     heads = ("image", "modes", "weight of mode 1", "largest difference", "seconds")
-    _print_table(f"{len(results)} images segmented, {len(failures)} failed; results in {out}", heads, rows)
-    for name, reason in failures.items():
-        typer.echo(f"failed: {name}: {reason}", err=True)
+    earlier = f", {results.tally.known} of them by an earlier run" if results.tally.known else ""
+    title = f"{len(rows)} images segmented{earlier}, {len(results.failures)} failed; results in {out}"
+    batching.table(title, heads, shown)
 
 
 def _print_tuning(found: Tuning, count: int) -> None:
@@ -190,20 +200,9 @@ def _print_tuning(found: Tuning, count: int) -> None:
         )
         for k in order
     ]
-    _print_table(f"mean IoU in % over {count} images", (*vars(found.kernels), "mean IoU", ""), rows)
+    batching.table(f"mean IoU in % over {count} images", (*vars(found.kernels), "mean IoU", ""), rows)
     console().print(
         f"scores alone {100 * found.scores:.2f}, default kernels {100 * found.defaults:.2f}, "
         f"kernels chosen without the image they are used on {100 * found.held_out:.2f}",
         highlight=False,
     )
-
-
-def _print_table(title: str, heads: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    for head in heads:
-        table.add_column(head, justify="right")
-    for row in rows:
-        table.add_row(*map(str, row))
-    console().print(table)

@@ -73,7 +73,7 @@ def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:
 
 
 def _finite(name: str, value: ArrayLike) -> Floats:
-    array = _arrays.floats(name, value)
+    array = _arrays.floats(name, value, largest=_arrays.LARGE)
     if not np.isfinite(array).all():
         raise MixfieldError(f"{name} must hold finite numbers, got {array[~np.isfinite(array)][0]}")
     return array

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.io import opencv
+from mixfield import _npy
+from mixfield.errors import FileFormatError
+from mixfield.io.documents import read_json, read_xml
+from mixfield.io.storage import read_storage
 from mixfield.scene.camera import Calibrated, Camera, FromHomography
 from mixfield.scene.lens import OpenCVLens, TsaiLens
 
@@ -57,6 +57,17 @@ def camera_from(
     where: str = "the calibration",
 ) -> Camera:
     """A camera from named arrays; see `read_camera` for the names."""
+    try:
+        return _camera(values, unit, size, name, where)
+    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(f"{where} is not a calibration: {error}") from None
+
+
+def _camera(
+    values: Mapping[str, Any], unit: float, size: tuple[int, int] | None, name: str, where: str
+) -> Calibrated | FromHomography:
     found = {key: values[n] for key, names in _NAMES.items() for n in names if n in values}
     if size is None:
         if "width" not in found or "height" not in found:
@@ -84,18 +95,18 @@ def camera_from(
 
 def _tsai(path: Path, unit: float) -> Calibrated:
     """Tsai's model; the fields of the file in millimetres and pixels."""
-    try:
-        root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
-        raise FileFormatError(f"{path} is not an XML file: {error}") from None
+    root = read_xml(path)
 
     def number(section: str, key: str) -> float:
         element = root.find(section)
         text = None if element is None else element.get(key)
         try:
-            return float(text or "")
+            value = float(text or "")
         except ValueError:
-            raise FileFormatError(f"{path}: {section} must have a number {key!r}, got {text!r}") from None
+            value = np.nan
+        if not np.isfinite(value):
+            raise FileFormatError(f"{path}: {section} must have a number {key!r}, got {text!r}")
+        return value
 
     angles = [number("Extrinsic", key) for key in ("rx", "ry", "rz")]
     lens = TsaiLens(
@@ -117,22 +128,14 @@ def _tsai(path: Path, unit: float) -> Calibrated:
 def _contents(path: Path) -> Mapping[str, Any]:
     """The named arrays of a file."""
     kind = path.suffix.lower()
-    try:
-        if kind == ".npz":
-            with np.load(path, allow_pickle=False) as file:
-                return dict(file)
-        if kind == ".json":
-            loaded = json.loads(path.read_text(encoding="utf-8"))
-            if not isinstance(loaded, dict):
-                raise FileFormatError(f"{path} must hold a JSON object with K, R and t")
-            by_opencv = any(isinstance(value, dict) for value in loaded.values())
-            return opencv.read_storage(path) if by_opencv else loaded
-        if kind in (".yaml", ".yml", ".xml"):
-            return opencv.read_storage(path)
-    except (ValueError, OSError) as error:
-        if isinstance(error, (MixfieldError, FileNotFoundError)):
-            raise
-        raise FileFormatError(f"{path} is not a readable {kind} file: {error}") from None
+    if kind == ".npz":
+        return _npy.read_npz(path, "is not a calibration")
+    if kind == ".json":
+        loaded = read_json(path)
+        by_opencv = any(isinstance(value, dict) for value in loaded.values())
+        return read_storage(path) if by_opencv else loaded
+    if kind in (".yaml", ".yml", ".xml"):
+        return read_storage(path)
     raise FileFormatError(f"{path}: a calibration is .xml, .yaml, .yml, .json or .npz")
 
 

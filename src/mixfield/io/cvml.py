@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.errors import FileFormatError
+from mixfield.io.documents import read_xml
 
 StrPath = str | os.PathLike[str]
 
 
 def read_cvml(path: StrPath) -> dict[int, NDArray[np.float64]]:
     """Frame -> (k, 5) rows of identity, left, top, width, height."""
-    try:
-        root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
-        raise FileFormatError(f"{path} is not an XML file: {error}") from None
+    root = read_xml(path)
     frames: dict[int, NDArray[np.float64]] = {}
     try:
         for frame in root.iter("frame"):
@@ -33,4 +30,8 @@ def read_cvml(path: StrPath) -> dict[int, NDArray[np.float64]]:
             frames[int(frame.attrib["number"])] = np.array(rows).reshape(-1, 5)
     except KeyError as error:
         raise FileFormatError(f"{path} lacks the attribute {error}") from None
+    except ValueError as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(f"{path}: numbers are needed: {error}") from None
     return frames

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from mixfield.apps.detection import detect
-from mixfield.errors import MixfieldError, MixfieldWarning
+from mixfield import batch
+from mixfield.apps.detection import detect, positions
+from mixfield.batch.manifest import Manifest
+from mixfield.errors import MixfieldError
 from mixfield.io.footage import Footage
 from mixfield.meanfield.solver import Solver
 from mixfield.mixture.posterior import MixturePosterior, load
 from mixfield.scene.scene import Scene
-
-SETTINGS = "settings.json"
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class DetectionRun:
 
     def path(self, frame: int) -> Path:
         """The file of a frame."""
-        return self.folder / f"frame_{frame:06d}.npz"
+        return self.folder / _name(frame)
 
     def missing(self, frames: Iterable[int]) -> list[int]:
         """Frames that are not there yet."""
@@ -50,27 +49,22 @@ class DetectionRun:
         return {frame: load(self.path(frame)) for frame in frames}
 
     def run(self, footage: Footage, frames: Sequence[int], *, solver: Solver | None = None) -> Iterator[int]:
-        """Compute and save what is missing; yields each frame when it is done."""
-        self.prepare()
-        for frame in frames:
-            if not self.path(frame).exists():
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", MixfieldWarning)  # the same facts are notes of the posterior
-                    found = detect(
-                        self.scene, footage.masks(frame), self.n_modes, criterion=self.criterion, solver=solver
-                    )
-                found.save(self.path(frame))
-            yield frame
+        """Compute and save what is missing; yields each frame when it is done, and raises at one that fails."""
+        for outcome in self.outcomes(Detected(self.scene, footage, self.n_modes, self.criterion, solver), frames):
+            if outcome.failure is not None:
+                raise MixfieldError(outcome.failure)
+            yield int(outcome.name)
+
+    def outcomes(
+        self, work: batch.Work, frames: Sequence[int], *, engine: batch.Engine | None = None
+    ) -> Generator[batch.Outcome]:
+        """Do ``work``, such as `Detected`, on what is missing; see `mixfield.batch.map`."""
+        items = [batch.Item(str(frame), frame) for frame in frames]
+        return batch.map(work, items, self.folder, settings=self._settings(), engine=engine)
 
     def prepare(self) -> None:
-        """Make the folder; complain if it holds results of other settings."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file, now = self.folder / SETTINGS, self._settings()
-        if file.exists() and json.loads(file.read_text(encoding="utf-8")) != now:
-            raise MixfieldError(
-                f"{self.folder} holds results of another scene or of other settings; give another folder, or empty it"
-            )
-        file.write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
+        """Make the folder; complain if it holds results of another scene or of other settings."""
+        Manifest(self.folder, self._settings()).close()
 
     def _settings(self) -> dict[str, object]:
         scene = self.scene
@@ -87,3 +81,24 @@ class DetectionRun:
             "modes": self.n_modes,
             "criterion": self.criterion,
         }
+
+
+@dataclass(frozen=True)
+class Detected:
+    """The work on one frame: detect people, save the posterior; tells where they are in the heaviest mode."""
+
+    scene: Scene
+    footage: Footage
+    n_modes: int = 4
+    criterion: str = "field"
+    solver: Solver | None = None
+
+    def __call__(self, frame: int, folder: Path) -> dict[str, Any]:
+        masks = self.footage.masks(frame)
+        posterior = detect(self.scene, masks, self.n_modes, criterion=self.criterion, solver=self.solver)
+        posterior.save(folder / _name(frame))
+        return {"people": positions(posterior.modes[0], self.scene).tolist()}
+
+
+def _name(frame: int) -> str:
+    return f"frame_{frame:06d}.npz"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from mixfield.io.background import Background
 
 Image = NDArray[np.uint8]
 
+_PATTERN = re.compile(r"(?:[^{}]|\{\{|\}\}|\{frame(?::0?[0-9]{1,2}d?)?\})*")
 LEARNED = 200  # frames from which a background is learned
 
 
@@ -55,6 +57,9 @@ class Video:
             raise MixfieldError(f"{self.path} has no frame {number}; it ends after {self._next} frames")
         self._next += 1
         return np.asarray(image)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_capture": None, "_next": 0}  # an open video stays in its process
 
     def _open(self) -> Any:
         if not self.path.is_file():
@@ -103,12 +108,8 @@ def pictures(folder: Path, name: str) -> Pictures:
     """A video, or a pattern of image files."""
     if "{" not in name:
         return Video(folder / name)
-    try:
-        name.format(frame=0)
-    except (KeyError, IndexError, ValueError):
-        raise FileFormatError(
-            f"{name!r} must hold the frame as {{frame}} or {{frame:04d}}, and no other braces"
-        ) from None
+    if not _PATTERN.fullmatch(name):
+        raise FileFormatError(f"{name!r} must hold the frame as {{frame}} or {{frame:04d}}, and no other braces")
     return Images(folder, name)
 
 
@@ -119,6 +120,9 @@ class Camera:
     footage: Pictures | None
     masks: Pictures | None
     method: str = "MOG2"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_background"}  # learned in each process
 
     @cached_property
     def _background(self) -> Background:

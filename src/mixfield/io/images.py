@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixfield import _files
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
 
 StrPath = str | PathLike[str]
@@ -62,13 +63,18 @@ def write_label_map(path: StrPath, labels: ArrayLike) -> None:
         raise MixfieldError(f"labels must be (H, W) numbers from 0 to 255 for a PNG, got shape {array.shape}")
     picture = pillow().fromarray(array.astype(np.uint8))
     picture.putpalette(palette().tobytes())
-    picture.save(path, format="PNG")
+    _save(path, picture)
 
 
 def write_grey(path: StrPath, values: ArrayLike) -> None:
     """Write numbers (H, W) from 0 to 1 as an 8-bit grey PNG."""
     grey = np.rint(255 * np.clip(np.asarray(values, np.float64), 0, 1)).astype(np.uint8)
-    pillow().fromarray(grey).save(path, format="PNG")
+    _save(path, pillow().fromarray(grey))
+
+
+def _save(path: StrPath, picture: Any) -> None:
+    with _files.draft(path) as draft:
+        picture.save(draft, format="PNG")
 
 
 def palette() -> NDArray[np.uint8]:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import asdict
 from os import PathLike
-from pathlib import Path
 
+from mixfield import _files
 from mixfield.apps.segmentation import Kernels
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.io.documents import read_toml
 
 
 def write_kernels(path: str | PathLike[str], kernels: Kernels) -> None:
     """Write kernels; `read_kernels` reads them back."""
     lines = [f"{name} = {value!r}\n" for name, value in asdict(kernels).items()]
-    Path(path).write_text("[kernels]\n" + "".join(lines), encoding="utf-8")
+    _files.write_text(path, "[kernels]\n" + "".join(lines))
 
 
 def read_kernels(path: str | PathLike[str]) -> Kernels:
     """Kernels from a file with a table ``[kernels]``; what it does not name keeps its default."""
-    try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("kernels")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path} is not a TOML file: {error}") from None
+    table = read_toml(path).get("kernels")
     names = asdict(Kernels())
     if not isinstance(table, dict) or not set(table) <= set(names):
         raise FileFormatError(f"{path} must have one table [kernels] with numbers named {', '.join(names)}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mixfield import _files
 from mixfield.scene.scene import Scene
 
 StrPath = str | os.PathLike[str]
@@ -28,4 +28,4 @@ def write_mot(path: StrPath, detections: Mapping[int, ArrayLike], scene: Scene, 
             left, top, right, bottom = boxes[np.argmin(np.linalg.norm(centres - (x, y), axis=-1))].tolist()
             box = (left, top, right - left, bottom - top) if right > left else (-1, -1, -1, -1)
             lines.append(f"{frame + 1},{number},{','.join(map(str, box))},1,{x:.4f},{y:.4f},0\n")
-    Path(path).write_text("".join(lines), encoding="utf-8")
+    _files.write_text(path, "".join(lines))

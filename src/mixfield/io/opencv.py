@@ -1,14 +1,14 @@
-"""What OpenCV does for us: decode images and videos, read its own files.  Loaded at the first use."""
+"""What OpenCV does for us: decode images and videos.  Loaded at the first use."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files
 from mixfield._opencv import library as library
 from mixfield.errors import FileFormatError, MixfieldError
 
@@ -27,26 +27,7 @@ def read_image(path: StrPath) -> NDArray[np.uint8]:
 
 def write_image(path: StrPath, image: NDArray[np.uint8]) -> None:
     """Write an 8-bit image; the file name tells the format."""
-    if not library().imwrite(str(path), image):
+    fine, content = library().imencode(Path(path).suffix, image)
+    if not fine:
         raise MixfieldError(f"cannot write the image {path}")
-
-
-def read_storage(path: StrPath) -> dict[str, Any]:
-    """Matrices and numbers of a file written by OpenCV's FileStorage."""
-    cv2 = library()
-    try:
-        storage = cv2.FileStorage(str(path), cv2.FILE_STORAGE_READ)
-    except (cv2.error, SystemError) as error:
-        raise FileFormatError(f"{path} is not a file of OpenCV's FileStorage: {error}") from None
-    root = storage.root()
-    values: dict[str, Any] = {}
-    for key in root.keys() if root.isMap() else ():
-        node = root.getNode(key)
-        if node.isReal() or node.isInt():
-            values[key] = node.real()
-        elif node.isSeq():
-            values[key] = np.array([node.at(k).real() for k in range(node.size())])
-        elif node.isMap():
-            values[key] = node.mat()
-    storage.release()
-    return values
+    _files.write_bytes(path, content.tobytes())

@@ -16,13 +16,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays
+from mixfield import _arrays, _files
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.io.documents import read_text
 from mixfield.scene.ground import Ground
 from mixfield.scene.scene import Scene
 from mixfield.scene.view import View
 
 StrPath = str | os.PathLike[str]
+
+MOST = 10_000_000  # boxes, or frames: beyond that a file is a mistake
 
 _TOKEN = re.compile(r'"([^"]*)"|([^\s,"]+)')
 _REALS = ("PRIOR", "SIGMA_IMAGE_DENSITY", "SMOOTHING_COEFFICIENT", "ERROR_MAX", "PROBA_IGNORED")
@@ -99,11 +102,7 @@ def parse_pom(path: StrPath) -> PomFile:
     """Read everything a ``.pom`` file says; `FileFormatError` names the line of a mistake."""
     pom = PomFile(Path(path))
     cameras: dict[str, int] = {}
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{path} is not a text file") from None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         keyword, *values = [quoted or plain for quoted, plain in _TOKEN.findall(line)] or [""]
@@ -125,6 +124,8 @@ def _room(pom: PomFile, cameras: dict[str, int], keyword: str, values: list[str]
     if pom.has_room or pom.sizes:
         raise FileFormatError("ROOM must come once, before any RECTANGLE")
     pom.has_room = True
+    if n_cameras * n_locations > MOST:
+        raise FileFormatError(f"ROOM may have at most {MOST} boxes, got {n_cameras} cameras x {n_locations} locations")
     if n_cameras < 1 or n_locations < 1:
         raise FileFormatError(f"ROOM needs at least one camera and one location, got {n_cameras} and {n_locations}")
     if (width, height) == (-1, -1):  # one CAMERA line per camera follows
@@ -173,6 +174,8 @@ def _extend(pom: PomFile, camera: int, location: int) -> None:
     if camera < 0 or location < 0 or outside:
         room = f"; the ROOM has {len(pom.sizes)} cameras and {pom.n_locations} locations" if outside else ""
         raise FileFormatError(f"there is no camera {camera} with a location {location}{room}")
+    if (camera + 1) * (location + 1) > MOST:
+        raise FileFormatError(f"there may be at most {MOST} boxes, got camera {camera} and location {location}")
     if not pom.has_room:
         pom.sizes += [None] * (camera + 1 - len(pom.sizes))
         pom.n_locations = max(pom.n_locations, location + 1)
@@ -201,6 +204,8 @@ def _pattern(pom: PomFile, cameras: dict[str, int], keyword: str, values: list[s
 
 def _process(pom: PomFile, cameras: dict[str, int], keyword: str, values: list[str]) -> None:  # noqa: ARG001
     first, count = _integers(keyword, values, 2)
+    if not 0 <= count <= MOST - len(pom.frames):
+        raise FileFormatError(f"PROCESS may ask for 0 to {MOST} frames, got {count}")
     pom.frames += range(first, first + count)
 
 
@@ -209,6 +214,8 @@ def _integers(keyword: str, values: list[str], count: int) -> list[int]:
         numbers = [int(value) for value in values]
     except ValueError:
         numbers = []
+    if any(abs(number) > 2**31 - 2 for number in numbers):
+        raise FileFormatError(f"{keyword} needs numbers of at most 31 bits, got {' '.join(values)[:80]}")
     if len(numbers) != count or len(values) != count:
         raise FileFormatError(f"{keyword} needs {count} integers here, got {' '.join(values) or 'nothing'}")
     return numbers
@@ -256,16 +263,16 @@ def write_pom(
     lines += [f'INPUT_VIEW_FORMAT "{masks}"'] if masks is not None else []
     lines += [f'RESULT_FORMAT "{results}"'] if results is not None else []
     lines += [f"PROCESS {frames.start} {len(frames)}"] if frames is not None else []
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _files.write_text(path, "\n".join(lines) + "\n")
 
 
 def read_result(path: StrPath, n_locations: int) -> NDArray[np.float64]:
     """(n,) probabilities of a result file of the POM program, ``location probability`` on each line."""
     values = np.full(n_locations, np.nan)
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
             location, probability = line.split()
-            values[int(location)] = float(probability)
+            values[range(n_locations)[int(location) if location.isdecimal() else n_locations]] = float(probability)
         except (ValueError, IndexError):
             raise FileFormatError(
                 f"{path}, line {number}: expected a location below {n_locations} and a probability, got {line!r}"
@@ -277,4 +284,4 @@ def write_result(path: StrPath, occupied: ArrayLike) -> None:
     """Write probabilities (n,) or (rows, columns) as the POM program does; KSP trackers read this."""
     values = _arrays.floats("occupied", occupied).ravel()
     text = "".join(f"{location} {probability:.6g}\n" for location, probability in enumerate(values.tolist()))
-    Path(path).write_text(text, encoding="utf-8")
+    _files.write_text(path, text)

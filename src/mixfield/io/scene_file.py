@@ -20,15 +20,16 @@ then say how its locations lie, ``origin`` where.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mixfield import _files
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import calibration
+from mixfield.io.documents import read_toml
 from mixfield.io.footage import Camera, Footage, Images, pictures
 from mixfield.io.pom import PomFile, parse_pom
 from mixfield.scene.camera import Camera as Calibration
@@ -47,7 +48,7 @@ def read_scene(path: StrPath) -> Scene:
     """Read the scene of a ``scene.toml`` or ``.pom`` file."""
     if Path(path).suffix == ".pom":
         return parse_pom(path).scene()
-    table, folder = _load(path), Path(path).parent
+    table, folder = read_toml(path), Path(path).parent
     try:
         if "pom" in table:
             return _pom_scene(table, folder, path)
@@ -57,7 +58,7 @@ def read_scene(path: StrPath) -> Scene:
         given = {key: table[key] for key in ("cell", "margin", "density", "variance", "reduction") if key in table}
         person = Person(**table.get("person", {}))
         return Scene.from_cameras(_calibrations(table, folder, path), tuple(table["area"]), person=person, **given)
-    except (TypeError, MixfieldError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(f"{path}: {error}") from None
@@ -68,16 +69,16 @@ def read_footage(path: StrPath) -> Footage:
     if Path(path).suffix == ".pom":
         pom = parse_pom(path)
         return Footage(tuple(Camera(None, _pom_masks(pom, c)) for c in range(len(pom.sizes))))
-    table, folder = _load(path), Path(path).parent
+    table, folder = read_toml(path), Path(path).parent
     cameras = []
-    for number, entry in enumerate(table.get("camera", [])):
+    for number, entry in enumerate(_cameras(table, path)):
         if "footage" not in entry and "masks" not in entry:
             raise FileFormatError(f"{path}: camera {number} names neither footage nor masks")
         footage = pictures(folder, entry["footage"]) if "footage" in entry else None
         masks = pictures(folder, entry["masks"]) if "masks" in entry else None
-        cameras.append(Camera(footage, masks, table.get("background", "MOG2")))
+        cameras.append(Camera(footage, masks, str(table.get("background", "MOG2"))))
     if not cameras and "pom" in table:
-        return read_footage(folder / table["pom"])
+        return read_footage(_pom_path(table, folder, path))
     return Footage(tuple(cameras))
 
 
@@ -103,7 +104,7 @@ def write_scene(
             if seen
             else ['footage = "REPLACE.avi"  # a video, or images such as "frames/{frame:04d}.jpg"; or masks = "..."']
         )
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _files.write_text(path, "\n".join(lines) + "\n")
 
 
 def visible_area(cameras: Sequence[Calibration]) -> tuple[float, float, float, float]:
@@ -122,14 +123,6 @@ def visible_area(cameras: Sequence[Calibration]) -> tuple[float, float, float, f
     return float(left), float(bottom), float(right), float(top)
 
 
-def _load(path: StrPath) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path} is not a TOML file: {error}") from None
-
-
 def _check_keys(table: dict[str, Any], known: set[str], where: str) -> None:
     unknown = sorted(set(table) - known)
     if unknown:
@@ -137,10 +130,28 @@ def _check_keys(table: dict[str, Any], known: set[str], where: str) -> None:
 
 
 def _calibrations(table: dict[str, Any], folder: Path, path: StrPath) -> list[Calibration]:
-    entries = table.get("camera", [])
+    entries = _cameras(table, path)
     if not entries:
         raise FileFormatError(f"{path} has no [[camera]]")
     return [_calibration(entry, folder, f"{path}, camera {number}") for number, entry in enumerate(entries)]
+
+
+def _cameras(table: dict[str, Any], path: StrPath) -> list[dict[str, Any]]:
+    """The entries [[camera]], whose texts are texts."""
+    entries = table.get("camera", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise FileFormatError(f"{path}: each camera is a table that begins with [[camera]]")
+    for number, entry in enumerate(entries):
+        for key in ("name", "calibration", "footage", "masks"):
+            if not isinstance(entry.get(key, ""), str):
+                raise FileFormatError(f"{path}: {key} of camera {number} must be a text, got {entry[key]!r}")
+    return entries
+
+
+def _pom_path(table: dict[str, Any], folder: Path, path: StrPath) -> Path:
+    if not isinstance(table["pom"], str) or not table["pom"].endswith(".pom"):
+        raise FileFormatError(f"{path}: pom must name a .pom file, got {table['pom']!r}")
+    return folder / table["pom"]
 
 
 def _calibration(entry: dict[str, Any], folder: Path, where: str) -> Calibration:
@@ -157,10 +168,10 @@ def _calibration(entry: dict[str, Any], folder: Path, where: str) -> Calibration
 def _pom_scene(table: dict[str, Any], folder: Path, path: StrPath) -> Scene:
     _check_keys(table, _POM, str(path))
     if "rows" not in table or "columns" not in table:
-        return parse_pom(folder / table["pom"]).scene()
+        return parse_pom(_pom_path(table, folder, path)).scene()
     origin = tuple(table.get("origin", (0.0, 0.0)))
     ground = Ground((table["rows"], table["columns"]), float(table.get("cell", 1.0)), (origin[0], origin[1]))
-    return parse_pom(folder / table["pom"]).scene(ground)
+    return parse_pom(_pom_path(table, folder, path)).scene(ground)
 
 
 def _pom_masks(pom: PomFile, camera: int) -> Images:

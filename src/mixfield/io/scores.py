@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _npy
 from mixfield.errors import FileFormatError
 from mixfield.io.images import SUFFIXES as IMAGE_SUFFIXES
 from mixfield.io.images import read_label_map
@@ -30,14 +29,10 @@ def read_scores(path: str | PathLike[str]) -> NDArray[Any]:
         raise FileFormatError(f"{path} must be .npy, .npz or a label map such as .png, got {suffix or 'no suffix'}")
     if suffix in IMAGE_SUFFIXES:
         return read_label_map(path)
-    with open(path, "rb") as stream:
-        try:
-            content = np.load(stream, allow_pickle=False)
-            array = content if isinstance(content, np.ndarray) else _only(content)
-        except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, KeyError) as error:
-            if isinstance(error, FileFormatError):
-                raise
-            raise FileFormatError(f"{path} does not hold scores: {_reason(error)}") from None
+    if zipfile.is_zipfile(path):
+        (array,) = _npy.read_npz(path, "does not hold scores", _only).values()
+    else:
+        array = _npy.read_npy(path, "does not hold scores")
     if array.dtype.kind not in "buif":
         raise FileFormatError(f"{path} does not hold scores: its array is of {array.dtype}, numbers are needed")
     if array.ndim == 4 and array.shape[0] == 1:
@@ -45,16 +40,9 @@ def read_scores(path: str | PathLike[str]) -> NDArray[Any]:
     return array
 
 
-def _only(archive: Any) -> NDArray[Any]:
-    """The array of an archive."""
-    with archive:
-        names = archive.files
-        for name in names if len(names) == 1 else NAMES:
-            if name in names:
-                return np.asarray(archive[name])
-        raise ValueError(f"it must hold one array, or one named {', '.join(NAMES)}, got {', '.join(names) or 'none'}")
-
-
-def _reason(error: Exception) -> str:
-    text = str(error).splitlines()[0] if str(error) else "it is empty or cut off"
-    return "pickled objects are not read" if "pickle" in text.lower() else text
+def _only(names: list[str]) -> list[str]:
+    """The array of an archive that holds the scores."""
+    for name in names if len(names) == 1 else NAMES:
+        if name in names:
+            return [name]
+    raise ValueError(f"it must hold one array, or one named {', '.join(NAMES)}, got {', '.join(names) or 'none'}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files
 from mixfield.apps.tracking import RECORD, Tracks
 from mixfield.errors import FileFormatError
+from mixfield.io.documents import read_text
 from mixfield.scene.view import View
 
 StrPath = str | os.PathLike[str]
@@ -21,7 +22,7 @@ def write_csv(path: StrPath, tracks: Tracks, *, frames: Sequence[int] | None = N
     """Write the table of tracks; ``frames`` are the numbers of the frames, 0, 1, 2, ... if not given."""
     table = tracks.table.copy()
     table["frame"] = _numbers(tracks, frames)[table["frame"]]
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with _files.draft(path) as draft, open(draft, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(RECORD.names or ())
         writer.writerows(table.tolist())
@@ -29,13 +30,15 @@ def write_csv(path: StrPath, tracks: Tracks, *, frames: Sequence[int] | None = N
 
 def read_csv(path: StrPath) -> NDArray[np.void]:
     """The table of tracks that `write_csv` wrote."""
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
+    try:
+        rows = list(csv.reader(read_text(path).splitlines()))
+    except csv.Error as error:
+        raise FileFormatError(f"{path} is not a table of tracks: {error}") from None
     if not rows or tuple(rows[0]) != RECORD.names:
         raise FileFormatError(f"{path}: the first line must be {','.join(RECORD.names or ())}")
     try:
         return np.array([tuple(row) for row in rows[1:]], [(name, "U32") for name in rows[0]]).astype(RECORD)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise FileFormatError(f"{path} is not a table of tracks: {error}") from None
 
 
@@ -56,7 +59,7 @@ def write_mot(path: StrPath, tracks: Tracks, *, view: View | None = None, frames
             f"{numbers[row['frame']] + 1},{row['identity'] + 1},{','.join(map(str, box))},"
             f"{row['confidence']:.4f},{row['x']:.4f},{row['y']:.4f},0\n"
         )
-    Path(path).write_text("".join(lines), encoding="utf-8")
+    _files.write_text(path, "".join(lines))
 
 
 def _numbers(tracks: Tracks, frames: Sequence[int] | None) -> NDArray[np.int64]:

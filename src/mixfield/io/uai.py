@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import FileFormatError, MixfieldError
 
@@ -88,7 +89,7 @@ def write_uai(path: StrPath, energy: _HasFactors) -> None:
     lines.append(str(len(factors)))
     lines += [" ".join(map(str, (len(variables), *map(int, variables)))) for variables, _ in factors]
     lines += [f"\n{np.size(table)}\n{_format_values(np.asarray(table, float))}" for _, table in factors]
-    _write_text(path, "\n".join(lines) + "\n")
+    _files.write_text(path, "\n".join(lines) + "\n")
 
 
 def read_evidence(path: StrPath) -> dict[int, int]:
@@ -122,12 +123,12 @@ def read_mar(path: StrPath) -> list[FloatArray]:
 
 def write_pr(path: StrPath, log_z: float) -> None:
     """Write log Z as a ``PR`` answer."""
-    _write_text(path, format_pr(log_z))
+    _files.write_text(path, format_pr(log_z))
 
 
 def write_mar(path: StrPath, marginals: FloatArray, label_counts: Sequence[int]) -> None:
     """Write marginals, (\\*shape, L), as a ``MAR`` answer."""
-    _write_text(path, format_mar(marginals, label_counts))
+    _files.write_text(path, format_mar(marginals, label_counts))
 
 
 def format_pr(log_z: float) -> str:
@@ -335,14 +336,3 @@ def _format_extreme(cost: float) -> str:
 
 def _text_of(path: StrPath) -> str:
     return Path(path).read_text(encoding="utf-8-sig", errors="replace")
-
-
-def _write_text(path: StrPath, text: str) -> None:
-    """Write beside the file and move into place, so that a reader sees the old file or the whole new one."""
-    target = Path(path)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_text(text, encoding="ascii", newline="\n")
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)

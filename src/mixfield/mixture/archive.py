@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import secrets
 import zipfile
-import zlib
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files, _npy
 from mixfield.clamping.constraint import Cardinality
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.meanfield.mode import Mode
@@ -37,7 +34,6 @@ class Contents:
 
 def write(path: str | PathLike[str], contents: Contents) -> None:
     """Write a posterior; the file appears whole or not at all."""
-    target = Path(path)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -50,22 +46,19 @@ def write(path: str | PathLike[str], contents: Contents) -> None:
         "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
         "marginals": np.stack([mode.marginals for mode in contents.modes]),
     }
-    draft = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        with open(draft, "xb") as file:
-            _write_npz(file, arrays)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with _files.draft(path) as draft, open(draft, "xb") as file:
+        _write_npz(file, arrays)
 
 
 def read(path: str | PathLike[str]) -> Contents:
     """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
-    with open(path, "rb") as stream:
-        try:
-            header, marginals = _unpack(stream)
-        except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError, RuntimeError, OSError) as error:
-            raise FileFormatError(f"{path} is not a saved posterior: {error}") from None
+    arrays = _npy.read_npz(
+        path, "is not a saved posterior", lambda names: [n for n in ("header", "marginals") if n in names]
+    )
+    try:
+        header, marginals = json.loads(arrays["header"].tobytes()), np.asarray(arrays["marginals"], np.float64)
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
+        raise FileFormatError(f"{path} is not a saved posterior: {error}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} is not a saved posterior: its header does not say {FORMAT!r}")
     if header.get("version") != VERSION:
@@ -79,15 +72,6 @@ def read(path: str | PathLike[str]) -> Contents:
         return Contents(modes, tree, float(header["t_max"]), tuple(str(note) for note in header["notes"]))
     except (KeyError, TypeError, ValueError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
-
-
-def _unpack(stream: BinaryIO) -> tuple[Any, NDArray[np.float64]]:
-    """Header and marginals of an ``.npz``."""
-    file = np.load(stream, allow_pickle=False)
-    if not isinstance(file, np.lib.npyio.NpzFile):
-        raise ValueError("it holds one array, not an archive of them")
-    with file:
-        return json.loads(bytes(file["header"])), np.asarray(file["marginals"], np.float64)
 
 
 def _write_npz(file: Any, arrays: dict[str, NDArray[Any]]) -> None:

@@ -1,0 +1,66 @@
+"""What a worker does with an item: the work in a folder of its own, then its files, whole, to where they belong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import secrets
+import shutil
+import traceback
+import warnings
+from pathlib import Path
+
+from mixfield import _files
+from mixfield.batch.items import Item, Outcome, Work
+from mixfield.batch.manifest import GO_ON, digest
+from mixfield.errors import MixfieldError, MixfieldWarning
+
+DRAFTS = ".drafts"
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+
+
+def perform(work: Work, item: Item, out: Path) -> Outcome:
+    """Do the work on one item; never raises but for the interruption of the whole run."""
+    stamp = item.stamp()
+    draft = out / DRAFTS / secrets.token_hex(8)
+    try:
+        draft.mkdir()
+    except OSError as error:
+        sentence = f"cannot write to {out}: {error.strerror}; every worker must see this folder; {GO_ON}"
+        return Outcome(item.name, failure=sentence, stops=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MixfieldWarning)  # the same facts are notes of the results
+            facts = json.loads(json.dumps(work(item.argument, draft)))
+        return Outcome(item.name, _publish(draft, out), facts, stamp=stamp)
+    except Exception as error:
+        return _failed(item, error, out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _publish(draft: Path, out: Path) -> dict[str, str]:
+    """Move every file of a draft to the same place in ``out``; returns their checksums."""
+    files: dict[str, str] = {}
+    for path in sorted(path for path in draft.rglob("*") if not path.is_dir() or path.is_symlink()):
+        name = path.relative_to(draft).as_posix()
+        _files.inside(draft, name)  # a link could point anywhere
+        files[name] = digest(path)
+    for name in files:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(draft / name, _files.inside(out, name))
+    return files
+
+
+def _failed(item: Item, error: Exception, out: Path) -> Outcome:
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        reason = f"cannot write to {out}: {error.strerror or error}; {GO_ON}"
+        return Outcome(item.name, failure=reason, stops=True)
+    if isinstance(error, (MixfieldError, OSError)):
+        return Outcome(item.name, failure=str(error) or type(error).__name__)
+    if isinstance(error, MemoryError):
+        return Outcome(item.name, failure=f"there is not enough memory: {error}".rstrip(": "))
+    trace = "".join(traceback.format_exception(error))
+    return Outcome(item.name, failure=f"unexpected {type(error).__name__}: {error}", trace=trace)

@@ -1,0 +1,103 @@
+"""Folders of results, compared; and folders of tiny images to make them from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+DRIVER = Path(__file__).parent / "driver.py"
+VARYING = {"manifest.jsonl", "summary.json"}  # at the top: order and times differ from run to run
+
+
+def tree(out):
+    """Every file of a folder of results with its checksum."""
+    return {
+        path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.relative_to(out).as_posix() not in VARYING
+    }
+
+
+def recorded(out):
+    """How often the manifest says of an item that it is finished."""
+    records = [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()[1:]]
+    return Counter(record["item"] for record in records if "files" in record)
+
+
+def images(folder, count, *, size=(8, 10)):
+    """Tiny images and scores; returns the two folders."""
+    (folder / "images").mkdir(parents=True)
+    (folder / "scores").mkdir()
+    rng = np.random.default_rng(0)
+    for k in range(count):
+        truth = (np.arange(size[1]) >= size[1] // 2)[None].repeat(size[0], 0)
+        p = np.clip(0.5 + 0.3 * (truth - 0.5) + rng.normal(0, 0.2, truth.shape), 0.05, 0.95)
+        Image.fromarray((60 + 120 * truth).astype(np.uint8)).save(folder / "images" / f"{k:04d}.png")
+        np.save(folder / "scores" / f"{k:04d}.npy", np.stack([1 - p, p], -1).astype(np.float32))
+    return folder / "images", folder / "scores"
+
+
+def segment(images, scores, out, *options):
+    """The command that segments a folder."""
+    words = [images, "--scores", scores, "--modes", 1, "--out", out, *options]
+    return [sys.executable, "-m", "mixfield.cli", "segment", *map(str, words)]
+
+
+def driven(out, engine, count, *scheduler):
+    """The command that runs cheap items."""
+    return [sys.executable, *map(str, (DRIVER, out, engine, count, *scheduler))]
+
+
+def run(command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **options)
+
+
+def kill_until_done(command, rng, longest, *, most=6):
+    """Start a command, kill -9 its driver at a random time, start it again, until it ends; returns the kills.
+
+    Times are uniform below ``longest`` seconds; after ``most`` kills it is left alone, however long it takes.
+    """
+    kills = 0
+    while True:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            _, complaint = process.communicate(timeout=rng.uniform(0, longest) if kills < most else None)
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            process.stdout.close()
+            process.stderr.close()
+            kills += 1
+            continue
+        assert process.returncode == 0, complaint
+        return kills
+
+
+def seconds(command):
+    """How long a command takes, and that it ends well."""
+    started = time.monotonic()
+    done = run(command)
+    assert done.returncode == 0, done.stderr
+    return time.monotonic() - started
+
+
+def children(pid):
+    """Processes that a process has started."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(status.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(status.parent.name))
+        except OSError:  # it has just ended
+            continue
+    return found

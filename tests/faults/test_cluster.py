@@ -1,0 +1,65 @@
+"""Dask: the same bytes, and a run that survives its workers, and can be resumed after its scheduler."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("distributed")
+
+from faults.cluster import cluster, free_port, wait_for_lines
+from faults.results import driven, images, recorded, run, segment, tree
+
+IMPATIENT = """
+from mixfield.batch.cluster import Dask
+Dask.__init__.__defaults__ = (None, None, 1.0)
+from mixfield.cli import main
+main()
+"""
+
+
+def test_a_worker_is_killed_and_the_scheduler_disappears(tmp_path):
+    whole, out, later = tmp_path / "whole", tmp_path / "out", tmp_path / "later"
+    assert run(driven(whole, "serial", 150)).returncode == 0
+    with cluster(2) as (address, scheduler, workers):
+        process = subprocess.Popen(driven(out, "dask", 150, address), stdout=subprocess.DEVNULL)
+        wait_for_lines(out / "manifest.jsonl", 10)
+        workers[0].kill()
+        assert process.wait(120) == 0
+        assert tree(out) == tree(whole)
+        assert recorded(out) == {str(k): 1 for k in range(150)}
+
+        command = driven(later, "dask", 150, address)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_for_lines(later / "manifest.jsonl", 10)
+        scheduler.kill()
+        _, said = process.communicate(timeout=60)
+        assert process.returncode != 0
+        assert said.startswith(f"the Dask scheduler at {address} has gone; finished results are kept")
+        assert said.count("\n") == 1
+    finished = len(recorded(later))
+    assert 9 <= finished < 150
+    again = run(driven(later, "serial", 150))
+    assert again.returncode == 0
+    assert tree(later) == tree(whole)
+    assert set(recorded(later).values()) == {1}
+
+
+def test_segment_on_a_local_cluster(tmp_path):
+    pictures, scores = images(tmp_path, 4)
+    for name, options in {"serial": (), "dask": ("--engine", "dask", "--workers", 2)}.items():
+        done = run(segment(pictures, scores, tmp_path / name, *options, "--json"))
+        assert (done.returncode, done.stderr) == (0, "")
+    assert tree(tmp_path / "dask") == tree(tmp_path / "serial")
+
+
+def test_no_scheduler(tmp_path):
+    pictures, scores = images(tmp_path, 1)
+    for address in (f"tcp://127.0.0.1:{free_port()}", "nonsense://x"):
+        words = segment(pictures, scores, tmp_path / "o", "--scheduler", address)[4:]
+        done = run([sys.executable, "-c", IMPATIENT, "segment", *words])
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith("mixfield: no Dask scheduler answers at")
+        assert done.stderr.count("\n") == 1

@@ -1,0 +1,98 @@
+"""kill -9 at random points, then the same command again: nothing is lost, nothing is done twice, the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from faults.driver import deadly, engine_of, items, pieces
+from faults.results import children, driven, images, kill_until_done, recorded, run, seconds, segment, tree
+
+from mixfield import batch
+from mixfield.errors import MixfieldError
+
+
+@pytest.mark.parametrize("engine", ["serial", "processes"])
+def test_driver_is_killed(tmp_path, engine):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    longest = seconds(driven(whole, engine, 40))
+    kills = kill_until_done(driven(broken, engine, 40), np.random.default_rng(0), longest)
+    assert kills > 0
+    assert tree(broken) == tree(whole)
+    assert recorded(broken) == {str(k): 1 for k in range(40)}
+    assert not (broken / ".drafts").exists()
+
+
+def test_segment_is_killed(tmp_path):
+    pictures, scores = images(tmp_path, 6)
+    longest = 1.5 * seconds(segment(pictures, scores, tmp_path / "whole"))
+    command = segment(pictures, scores, tmp_path / "broken", "--workers", 2)
+    kills = kill_until_done(command, np.random.default_rng(1), longest)
+    assert kills > 0
+    assert tree(tmp_path / "broken") == tree(tmp_path / "whole")
+    assert set(recorded(tmp_path / "broken").values()) == {1}
+    summary = json.loads((tmp_path / "broken" / "summary.json").read_text())
+    assert [len(summary["images"]), summary["failures"]] == [6, {}]
+
+
+def test_workers_die_with_their_driver(tmp_path):
+    process = subprocess.Popen(driven(tmp_path / "o", "processes", 100_000), stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    workers = children(process.pid)
+    assert len(workers) >= 2
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    deadline = time.monotonic() + 10
+    while any(os.path.exists(f"/proc/{worker}") for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [worker for worker in workers if os.path.exists(f"/proc/{worker}")]
+
+
+def test_interrupted_by_the_keyboard(tmp_path):
+    pictures, scores = images(tmp_path, 30)
+    process = subprocess.Popen(
+        segment(pictures, scores, tmp_path / "o", "--workers", 2),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    manifest = tmp_path / "o" / "manifest.jsonl"
+    while not manifest.exists() or manifest.read_bytes().count(b"\n") < 3:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: driver and workers
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[-1].startswith("mixfield: stopped (")
+    assert "Traceback" not in said
+    assert not (tmp_path / "o" / ".drafts").exists()
+
+
+def test_worker_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setenv("MIXFIELD_TEST_ONCE", str(tmp_path / "once"))
+    outcomes = {o.name: o for o in batch.map(deadly, items(12), tmp_path / "o", engine=engine_of("processes"))}
+    assert [name for name, o in outcomes.items() if o.failure] == ["3"]
+    assert "killed by signal 9" in outcomes["3"].failure
+    assert "2 times" in outcomes["3"].failure
+    again = list(batch.map(pieces, items(12), tmp_path / "o"))
+    assert [o.name for o in again if o.fresh] == ["3"]
+
+
+def test_engines_give_the_same_bytes(tmp_path):
+    for engine in ("serial", "processes", "forked"):
+        assert run(driven(tmp_path / engine, engine, 6)).returncode == 0
+    assert tree(tmp_path / "serial") == tree(tmp_path / "processes") == tree(tmp_path / "forked")
+
+
+def test_two_drivers_do_not_write_to_one_folder(tmp_path):
+    first = batch.map(pieces, items(3), tmp_path)
+    next(first)
+    with pytest.raises(MixfieldError, match="another run is writing"):
+        next(batch.map(pieces, items(3), tmp_path))
+    assert len(list(first)) == 2

@@ -1,0 +1,284 @@
+"""Every parser of the library with well-formed files to begin from, and how damaged ones are made.
+
+Whatever a file holds, a parser reads it or refuses it with a `MixfieldError`; anything else is a finding.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+import mixfield as mf
+from mixfield.apps.segmentation import Kernels
+from mixfield.batch.manifest import Manifest
+from mixfield.errors import MixfieldError
+from mixfield.io import calibration, cvml, kernels, pom, scene_file, tracks, uai
+from mixfield.scene.ground import Ground
+from mixfield.scene.scene import Scene
+from mixfield.scene.view import View
+
+CORPUS = Path(__file__).parent / "corpus"
+
+TOKENS = [
+    b"-1",
+    b"0",
+    b"1e400",
+    b"nan",
+    b"inf",
+    b"99999999999999999999",
+    b"4294967296",
+    b"\x00",
+    b"\xff\xfe",
+    b"{",
+    b"[",
+]
+TOKENS += [b"[" * 3000, b"{frame}", b"{frame:999999999d}", b"../../x", b'"', b"\n", b"#", b"<", b"&a;", b"%n", b"1_000"]
+
+NUMBERS = [
+    b"-1",
+    b"0",
+    b"1",
+    b"2",
+    b"3",
+    b"0.5",
+    b"1e-320",
+    b"1e300",
+    b"1e400",
+    b"nan",
+    b"-inf",
+    b"2147483648",
+    b"1" * 20,
+]
+NUMBERS += [b"1e5", b"100000", b"1" * 5000, b"true", b'"x"', b"[]", b"{}", b"null"]
+
+
+@dataclass(frozen=True)
+class Parser:
+    """How a kind of file is read, the end of its name, and files that are fine."""
+
+    suffix: str
+    read: Callable[[Path], object]
+    seeds: Callable[[], list[bytes]]
+
+
+def attempt(parser: Parser, content: bytes) -> str:
+    """Read a file with this content: "read" or "refused"."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"file{parser.suffix}"
+        path.write_bytes(content)
+        try:
+            parser.read(path)
+        except MixfieldError:
+            return "refused"
+    return "read"
+
+
+def mutated(seeds: list[bytes], rng: np.random.Generator) -> bytes:
+    """One of the seeds, damaged in a few places."""
+    content = bytearray(seeds[rng.integers(len(seeds))])
+    for _ in range(1 + int(rng.geometric(0.6))):
+        at = int(rng.integers(len(content) + 1))
+        upto = min(len(content), at + int(rng.integers(1, 12)))
+        match rng.integers(8):
+            case 0:
+                content[at:upto] = rng.bytes(upto - at)
+            case 1:
+                del content[at:upto]
+            case 2:
+                content[at:at] = TOKENS[rng.integers(len(TOKENS))]
+            case 3:
+                content[at:upto] = TOKENS[rng.integers(len(TOKENS))]
+            case 4:
+                del content[at:]
+            case 6 | 7:
+                numbers = list(re.finditer(rb"[0-9][0-9.e+-]*", content)) or [re.match(b"", content)]
+                content[slice(*numbers[rng.integers(len(numbers))].span())] = NUMBERS[rng.integers(len(NUMBERS))]
+            case _:
+                other = seeds[rng.integers(len(seeds))]
+                content[at:] = other[int(rng.integers(len(other) + 1)) :]
+    return bytes(content)
+
+
+def _written(suffix: str, write: Callable[[Path], object]) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"seed{suffix}"
+        write(path)
+        return path.read_bytes()
+
+
+def _models() -> list[bytes]:
+    graph = mf.FactorGraph.from_factors(
+        [2, 3], [((0,), np.array([0.0, np.inf])), ((0, 1), np.arange(6.0).reshape(2, 3))]
+    )
+    bayes = b"BAYES\n2\n2 2\n2\n1 0\n2 0 1\n\n2\n 0.25 0.75\n\n4\n 0.5 0.5 1e-400 1 # end\n"
+    return [_written(".uai", lambda path: mf.write_uai(path, graph)), bayes]
+
+
+def _scene() -> Scene:
+    boxes = np.array([[1, 1, 4, 6], [3, 0, 7, 6], [0, 0, 0, 0], [5, 2, 9, 8]], np.int32)
+    return Scene(Ground((2, 2), 1.0), (View(10, 8, boxes, name="0"), View(10, 8, boxes, name="1")), prior=0.01)
+
+
+def _pom_files() -> list[bytes]:
+    plain = _written(".pom", lambda path: pom.write_pom(path, _scene(), masks="m-%c-%f.png", frames=range(3)))
+    return [plain, b"ROOM -1 -1 1 2\nCAMERA a 20 10\nRECTANGLE a 0 1 2 3 4\nRECTANGLE a 1 notvisible\nPRIOR 0.1\n"]
+
+
+_K, _R, _T = [[100.0, 0, 32], [0, 100, 24], [0, 0, 1]], [1.5708, 0, 0], [0.0, 1.5, 4.0]
+
+
+def _json_cameras() -> list[bytes]:
+    flat = {"K": _K, "R": _R, "t": _T, "width": 64, "height": 48, "distortion": [0.1, 0, 0, 0, 0]}
+    return [json.dumps(flat).encode(), json.dumps({"homography": np.eye(3).tolist(), "width": 9, "height": 9}).encode()]
+
+
+def _npz(**arrays: object) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **{name: np.asarray(value) for name, value in arrays.items()})
+    return buffer.getvalue()
+
+
+def _opencv_cameras(suffix: str) -> list[bytes]:
+    import cv2
+
+    def write(path: Path) -> None:
+        storage = cv2.FileStorage(str(path), cv2.FILE_STORAGE_WRITE)
+        for name, value in {"K": _K, "R": _R, "t": _T}.items():
+            storage.write(name, np.array(value))
+        storage.write("width", 64)
+        storage.write("height", 48)
+        storage.release()
+
+    return [_written(suffix, write)]
+
+
+_TSAI = b"""<?xml version="1.0" encoding="UTF-8"?>
+<Camera name="View_001"><Geometry width="768" height="576" ncx="7.9e+02" nfx="7.9e+02" dx="4.8e-03" dy="4.6e-03"
+dpx="5.1e-03" dpy="4.65e-03"/><Intrinsic focal="5.55e+00" kappa1="5.1e-03" cx="3.2e+02" cy="2.4e+02" sx="1.0937"/>
+<Extrinsic tx="-4.8e+03" ty="5.5e+03" tz="2.2e+04" rx="1.9" ry="3.9e-01" rz="-1.5"/></Camera>"""
+
+_CVML = b"""<?xml version="1.0"?><dataset name="p"><frame number="0"><objectlist><object id="3">
+<box h="75" w="31" xc="514" yc="183"/></object></objectlist></frame><frame number="1"/></dataset>"""
+
+_SCENE_TOML = b"""area = [-2.0, -2.0, 2.0, 2.0]
+cell = 0.5
+margin = 1.0
+density = 0.04
+background = "MOG2"
+person = { height = 1.75, width = 0.5 }
+[[camera]]
+ground_points = [[0, 0], [1, 0], [1, 1], [0, 1]]
+image_points = [[10, 40], [50, 40], [40, 20], [20, 20]]
+size = [64, 48]
+masks = "masks/{frame:04d}.png"
+footage = "video.avi"
+"""
+
+
+def _read_scene(path: Path) -> object:
+    return scene_file.read_scene(path), scene_file.read_footage(path)
+
+
+def _arrays() -> list[bytes]:
+    def npy(array: np.ndarray) -> bytes:
+        buffer = io.BytesIO()
+        np.save(buffer, array)
+        return buffer.getvalue()
+
+    return [npy(np.ones((3, 4, 2), np.float32)), npy(np.arange(12).reshape(3, 4).astype(">i2")), npy(np.zeros((0, 3)))]
+
+
+def _pictures(kind: str, modes: tuple[str, ...], **options: object) -> Callable[[], list[bytes]]:
+    def seeds() -> list[bytes]:
+        found = []
+        for mode in modes:
+            buffer = io.BytesIO()
+            Image.effect_noise((9, 7), 50).convert(mode).save(buffer, kind, **options)
+            found.append(buffer.getvalue())
+        return found
+
+    return seeds
+
+
+def _posteriors() -> list[bytes]:
+    graph = mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 2.0)
+    return [_written(".npz", mf.infer(graph, n_modes=2).save)]
+
+
+def _headers() -> list[bytes]:
+    return [np.load(io.BytesIO(seed), allow_pickle=False)["header"].tobytes() for seed in _posteriors()]
+
+
+def _read_header(path: Path) -> object:
+    """A posterior with this header: the checksums of an archive would stop most other damage."""
+    header, target = path.read_bytes(), path.with_suffix(".npz")
+    np.savez(target, header=np.frombuffer(header, np.uint8), marginals=np.full((2, 3, 2), 0.5))
+    found = mf.load(target)
+    return found.weights, found.log_z, found.marginals()
+
+
+def _read_manifest(path: Path) -> object:
+    path.rename(path.with_name("manifest.jsonl"))
+    with Manifest(path.parent, {"modes": 1}) as manifest:
+        return manifest.finished(mf_item("a")), manifest.finished(mf_item("b"))
+
+
+def mf_item(name: str) -> object:
+    from mixfield.batch import Item
+
+    return Item(name, None)
+
+
+def _manifests() -> list[bytes]:
+    head = {"format": "mixfield-batch", "version": 1, "settings": {"modes": 1}}
+    done = {"item": "a", "stamp": [], "files": {"a/x.npz": "00", "b.txt": "11"}, "facts": {"seconds": 1.5}}
+    rows = [head, done, {"item": "b", "failure": "no", "trace": None}, done | {"item": "b", "stamp": [[3, 4], None]}]
+    return ["".join(json.dumps(row) + "\n" for row in rows).encode()]
+
+
+def _track_tables() -> list[bytes]:
+    head = ",".join(tracks.RECORD.names or ())
+    return [f"{head}\n{','.join(['1'] * len(tracks.RECORD.names or ()))}\n".encode(), f"{head}\n".encode()]
+
+
+PARSERS = {
+    "uai": Parser(".uai", mf.read_uai, _models),
+    "evidence": Parser(".evid", uai.read_evidence, lambda: [b"1\n2 0 1 1 0\n", b"2 0 1 3 2\n", b"0\n", b""]),
+    "PR": Parser(".PR", uai.read_pr, lambda: [b"PR\n-12.5\n", b"PR\n-inf\n"]),
+    "MAR": Parser(".MAR", uai.read_mar, lambda: [b"MAR\n2 2 0.5 0.5 3 0.2 0.3 0.5\n"]),
+    "pom": Parser(".pom", lambda path: pom.parse_pom(path).scene(), _pom_files),
+    "pom result": Parser(".dat", lambda path: pom.read_result(path, 4), lambda: [b"0 0.5\n1 0.25\n2 0\n3 1\n"]),
+    "calibration json": Parser(".json", calibration.read_camera, _json_cameras),
+    "calibration npz": Parser(".npz", calibration.read_camera, lambda: [_npz(K=_K, R=_R, t=_T, width=64, height=48)]),
+    "calibration yaml": Parser(".yaml", calibration.read_camera, cache(lambda: _opencv_cameras(".yaml"))),
+    "calibration xml": Parser(".xml", calibration.read_camera, cache(lambda: _opencv_cameras(".xml"))),
+    "calibration Tsai": Parser(".xml", calibration.read_camera, lambda: [_TSAI]),
+    "annotations": Parser(".xml", cvml.read_cvml, lambda: [_CVML]),
+    "scene.toml": Parser(".toml", _read_scene, lambda: [_SCENE_TOML]),
+    "kernels.toml": Parser(
+        ".toml", kernels.read_kernels, lambda: [_written(".toml", lambda path: kernels.write_kernels(path, Kernels()))]
+    ),
+    "scores npy": Parser(".npy", mf.read_scores, _arrays),
+    "scores npz": Parser(".npz", mf.read_scores, lambda: [_npz(probs=np.ones((3, 4, 2))), _npz(a=np.ones(3), b=2)]),
+    "label map": Parser(".png", mf.read_label_map, _pictures("PNG", ("L", "P", "1", "RGB"))),
+    "image png": Parser(".png", mf.read_image, _pictures("PNG", ("L", "P", "RGB", "RGBA", "LA", "I;16"))),
+    "image jpeg": Parser(".jpg", mf.read_image, _pictures("JPEG", ("L", "RGB", "CMYK"))),
+    "image tiff": Parser(".tif", mf.read_image, _pictures("TIFF", ("L", "RGB", "F", "I;16"))),
+    "image gif": Parser(".gif", mf.read_image, _pictures("GIF", ("L", "P"))),
+    "image webp": Parser(".webp", mf.read_image, _pictures("WEBP", ("RGB", "RGBA"))),
+    "image bmp": Parser(".bmp", mf.read_image, _pictures("BMP", ("L", "RGB"))),
+    "image ppm": Parser(".ppm", mf.read_image, _pictures("PPM", ("L", "RGB"))),
+    "posterior": Parser(".npz", mf.load, cache(_posteriors)),
+    "posterior's header": Parser(".json", _read_header, cache(_headers)),
+    "tracks": Parser(".csv", tracks.read_csv, _track_tables),
+    "manifest": Parser(".jsonl", _read_manifest, _manifests),
+}

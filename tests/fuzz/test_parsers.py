@@ -1,0 +1,157 @@
+"""Damaged files: every parser reads or refuses them, with a sentence; findings stay in ``corpus/``."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import struct
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+from fuzz.parsers import CORPUS, PARSERS, attempt, mutated
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+import mixfield as mf
+from mixfield import _npy, batch
+from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
+from mixfield.io import calibration, footage, images
+from mixfield.report.svg import Panel, figure
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_seeds_are_read(name):
+    assert "read" in {attempt(PARSERS[name], seed) for seed in PARSERS[name].seeds()}
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*")), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_findings(path):
+    attempt(PARSERS[path.parent.name.replace("_", " ")], path.read_bytes())
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_damaged_files(name):
+    rng, seeds = np.random.default_rng(0), PARSERS[name].seeds()
+    for _ in range(60):
+        attempt(PARSERS[name], mutated(seeds, rng))
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@settings(max_examples=15)
+@given(content=st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_bytes(name, content):
+    attempt(PARSERS[name], content)
+
+
+words = st.sampled_from(["MARKOV", "BAYES", "0", "1", "2", "3", "-1", "0.5", "1e-400", "1e400", "nan", "x", "#", "\n"])
+
+
+@settings(max_examples=200)
+@given(st.lists(words, max_size=25).map(" ".join))
+def test_words_of_uai(text):
+    attempt(PARSERS["uai"], f"MARKOV {text}".encode())
+
+
+class Canary:
+    """Pickled, it would raise an alarm."""
+
+    def __reduce__(self):
+        return pytest.fail, ("something was unpickled",)
+
+
+def test_nothing_is_unpickled(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([Canary()], object))
+    np.savez(tmp_path / "a.npz", probs=np.array([Canary()], object), header=np.array([Canary()], object), marginals=1)
+    (tmp_path / "b.npy").write_bytes(pickle.dumps(Canary()))
+    (tmp_path / "b.npz").write_bytes(pickle.dumps(Canary()))
+    for read in (mf.read_scores, mf.load, calibration.read_camera):
+        for path in sorted(tmp_path.glob("*.np[yz]")):
+            with pytest.raises(FileFormatError):
+                read(path)
+    with pytest.raises(FileFormatError, match="pickled objects are not read"):
+        mf.read_scores(tmp_path / "a.npy")
+
+
+def test_decompression_bombs_name_the_limit(tmp_path, monkeypatch):
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = struct.pack(">IIBBBBB", 40_000, 40_000, 1, 0, 0, 0, 0)
+    bomb = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(5001))) + chunk(b"IEND", b"")
+    (tmp_path / "bomb.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bomb)
+    with pytest.raises(TooLargeError, match=str(images.LARGEST)):
+        mf.read_image(tmp_path / "bomb.png")
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 40,)})
+    (tmp_path / "bomb.npy").write_bytes(header.getvalue())
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w") as archive:
+        archive.writestr("probs.npy", header.getvalue())
+    for name in ("bomb.npy", "bomb.npz"):
+        with pytest.raises(TooLargeError, match=str(_npy.LARGEST)):
+            mf.read_scores(tmp_path / name)
+    monkeypatch.setattr(_npy, "LARGEST", 10_000)
+    np.savez_compressed(tmp_path / "zeros.npz", probs=np.zeros((100, 100, 2)))
+    with pytest.raises(TooLargeError, match="at most 10000 are read"):
+        mf.read_scores(tmp_path / "zeros.npz")
+
+
+def test_large_image_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
+    monkeypatch.setattr(images, "LARGEST", 100)
+    Image.new("L", (20, 20)).save(tmp_path / "large.png")
+    with pytest.raises(TooLargeError, match="20 x 20 pixels, more than the 100 that are read"):
+        mf.read_image(tmp_path / "large.png")
+
+
+def test_entities_are_not_read(tmp_path):
+    laughs = '<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><Camera name="&b;"/>'
+    (tmp_path / "bomb.xml").write_text(laughs)
+    with pytest.raises(FileFormatError, match="entities"):
+        calibration.read_camera(tmp_path / "bomb.xml")
+
+
+@pytest.mark.parametrize("pattern", ["{frame:999999999d}.png", "{frame.__class__}.png", "{frame!r}", "{0}", "{", "{x}"])
+def test_patterns_of_frames_are_plain(tmp_path, pattern):
+    with pytest.raises(FileFormatError, match="no other braces"):
+        footage.pictures(tmp_path, pattern)
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../../x", "link/x", "", "a\\..\\x", "x\0y"])
+def test_paths_of_a_manifest_stay_in_their_folder(tmp_path, name):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "link").symlink_to(tmp_path)
+    head = {"format": "mixfield-batch", "version": 1, "settings": None}
+    record = {"item": "a", "stamp": [], "files": {name: "00"}, "facts": None}
+    (out / "manifest.jsonl").write_text(json.dumps(head) + "\n" + json.dumps(record) + "\n")
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(FileFormatError, match="not to be trusted"):
+        list(batch.map(lambda _argument, _folder: None, [batch.Item("a", 1)], out))
+    assert (tmp_path / "x").read_text() == "mine"
+
+
+def test_results_of_an_item_stay_in_their_folder(tmp_path):
+    def escaping(_argument, folder):
+        (folder / "x").symlink_to("/etc/passwd")
+
+    (outcome,) = batch.map(escaping, [batch.Item("a", 1)], tmp_path / "out")
+    assert "does not lie in" in outcome.failure
+
+
+@pytest.mark.parametrize(
+    "text", ['{"format": "other"}\n', "not json\n", '{"format": "mixfield-batch", "version": 2}\n']
+)
+def test_manifests_of_others_and_of_the_future(tmp_path, text):
+    (tmp_path / "manifest.jsonl").write_text(text)
+    with pytest.raises(MixfieldError, match=r"not a manifest of mixfield|has format version 2, this mixfield reads"):
+        list(batch.map(lambda _argument, _folder: None, [batch.Item("a", 1)], tmp_path))
+
+
+def test_names_are_escaped_in_figures():
+    evil = "<script>alert('x')</script>&\"'"
+    text = figure([Panel(evil, np.zeros((2, 2)), evil)], title=evil, caption=evil)
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text

@@ -1,0 +1,148 @@
+"""``python tests/reliability.py`` tries every fault and every kind of damaged file and writes docs/reliability.md.
+
+Counts can be given: ``--kills 100 --files 500 --items 10000``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from faults.driver import engine_of
+from faults.results import driven, images, kill_until_done, recorded, seconds, segment, tree
+from fuzz.parsers import PARSERS, attempt, mutated
+
+import mixfield as mf
+from mixfield import batch
+
+ROOT = Path(__file__).parents[1]
+
+Row = tuple[object, ...]
+
+
+def kills(what: str, command, items: int, wanted: int, rng: np.random.Generator) -> Row:
+    """Kill -9 a driver, again and again, and compare with an undisturbed run."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        longest = seconds(command(folder / "whole"))
+        done = runs = lost = twice = differ = 0
+        while done < wanted:
+            out = folder / f"run{runs}"
+            done += kill_until_done(command(out), rng, longest)
+            runs += 1
+            found = recorded(out)
+            lost += items - len(found)
+            twice += sum(found.values()) - len(found)
+            differ += tree(out) != tree(folder / "whole")
+    return what, done, f"{runs} of {items} items", lost, twice, differ
+
+
+def overhead(engine: str, items: int) -> Row:
+    """Time and memory that tiny items cost."""
+    with tempfile.TemporaryDirectory() as folder:
+        started, early = time.perf_counter(), 0
+        todo = [batch.Item(str(k), k) for k in range(items)]
+        for k, outcome in enumerate(batch.map(touch, todo, Path(folder), engine=engine_of(engine)), 1):
+            assert outcome.failure is None
+            early = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if k == items // 10 else early
+        spent = 1000 * (time.perf_counter() - started) / items
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - early) / 1024
+    return engine, items, f"{spent:.2f} ms", f"{grown:.1f} MB"
+
+
+def touch(number, folder):
+    (folder / str(number)).write_text(str(number))
+
+
+def damaged(name: str, count: int, rng: np.random.Generator) -> Row:
+    """Damaged files of one kind."""
+    parser, found, seeds = PARSERS[name], Counter(), PARSERS[name].seeds()
+    for _ in range(count):
+        try:
+            found[attempt(parser, mutated(seeds, rng))] += 1
+        except Exception:  # a finding is counted, whatever it is
+            found["else"] += 1
+    return name, count, found["read"], found["refused"], found["else"]
+
+
+def tests(*paths: str) -> list[Row]:
+    """The outcome of tests, by name: cases, and how many of them held."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        words = ["-m", "pytest", "-q", f"--junitxml={report}", *paths]
+        subprocess.run([sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        cases, held, skipped = Counter(), Counter(), Counter()
+        for case in ElementTree.parse(report).iter("testcase"):
+            name = case.get("name", "").partition("[")[0].removeprefix("test_").replace("_", " ")
+            cases[name] += 1
+            skipped[name] += case.find("skipped") is not None
+            held[name] += len(case) == 0
+    return [(name, count - skipped[name], held[name], skipped[name]) for name, count in cases.items()]
+
+
+def table(heads: Row, rows: list[Row]) -> str:
+    lines = [heads, ("---",) * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
+
+
+def page(told: argparse.Namespace) -> str:
+    rng = np.random.default_rng(told.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        pictures, scores = images(Path(folder), 6)
+        killed = [
+            kills("cheap items, serial", lambda out: driven(out, "serial", 40), 40, told.kills * 3 // 10, rng),
+            kills("cheap items, two workers", lambda out: driven(out, "processes", 40), 40, told.kills * 4 // 10, rng),
+            kills(
+                "`mixfield segment --workers 2`",
+                lambda out: segment(pictures, scores, out, "--workers", 2),
+                6,
+                told.kills - told.kills * 3 // 10 - told.kills * 4 // 10,
+                rng,
+            ),
+        ]
+    total = sum(int(str(row[1])) for row in killed)
+    parts = [
+        "# Reliability\n",
+        f"`python tests/reliability.py` made this page on {date.today()}: mixfield {mf.__version__}, Python "
+        f"{platform.python_version()}, numpy {np.__version__}, {platform.system()}.\n",
+        "## Drivers killed at random points\n",
+        f"kill -9 at a random time, the same command again, until it ends: {total} kills. Lost items are in no "
+        "manifest, those done twice in it two times, and runs that differ have other bytes than an undisturbed one.\n",
+        table(("what was killed", "kills", "runs", "lost items", "done twice", "runs that differ"), killed),
+        "## Other faults\n",
+        "Real processes and disks; each is a test in `tests/faults`.\n",
+        table(("fault", "cases", "held", "skipped"), tests("tests/faults")),
+        "## Many tiny items\n",
+        "Wall time per item, and memory of the driver from a tenth of the items to the last.\n",
+        table(("engine", "items", "per item", "memory"), [overhead(e, told.items) for e in ("serial", "processes")]),
+        "## Damaged files\n",
+        "Well-formed files with random damage (`tests/fuzz/parsers.py`): read all the same, or refused with a "
+        "sentence. Anything else would be a finding; earlier findings are kept in `tests/fuzz/corpus`.\n",
+        table(
+            ("file", "tried", "read", "refused", "anything else"), [damaged(name, told.files, rng) for name in PARSERS]
+        ),
+        table(("safety of input", "cases", "held", "skipped"), tests("tests/fuzz")),
+        "## Numbers at their limits\n",
+        "Right, or refused with a sentence, and never NaN: `tests/stress`.\n",
+        table(("numbers", "cases", "held", "skipped"), tests("tests/stress")),
+    ]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, count in {"kills": 100, "files": 500, "items": 10_000, "seed": 0}.items():
+        parser.add_argument(f"--{name}", type=int, default=count)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "reliability.md")
+    told = parser.parse_args()
+    told.out.write_text(page(told), encoding="utf-8")
