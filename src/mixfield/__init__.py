@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mixfield.apps.segmentation import entropy_gap as entropy_gap
     from mixfield.apps.segmentation import segment as segment
     from mixfield.apps.segmentation import segmentation_energy as segmentation_energy
+    from mixfield.apps.superpixels import as_pixels as as_pixels
+    from mixfield.apps.superpixels import superpixel_energy as superpixel_energy
     from mixfield.apps.tracking import Tracks as Tracks
     from mixfield.apps.tracking import track as track
     from mixfield.apps.tuning import Tuning as Tuning
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
 _CONTENTS = {
     "apps.detection": ["detect"],
     "apps.segmentation": ["Kernels", "entropy_gap", "segment", "segmentation_energy"],
+    "apps.superpixels": ["as_pixels", "superpixel_energy"],
     "apps.tuning": ["Tuning", "tune"],
     "apps.tracking": ["Tracks", "track"],
     "clamping.constraint": ["Cardinality"],
