@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +30,9 @@ def demo(
         _people(out, seed, threads, as_json)
     elif graph:
         _graph(out, seed, as_json)
+    elif find_spec("skimage") is None:
+        typer.echo("the photograph comes with scikit-image (pip install 'mixfield[demo]'); here is the graph", err=True)
+        _graph(out, seed, as_json)
     else:
         _photograph(out, seed, threads, as_json)
 
@@ -42,7 +46,9 @@ def _photograph(out: Path, seed: int, threads: int | None, as_json: bool) -> Non
         typer.echo(json.dumps(found))
         return
     screen = console()
-    screen.print("Somebody scribbled on a photograph: this is the astronaut, that is background. Two questions are open:")
+    screen.print(
+        "Somebody scribbled on a photograph: this is the astronaut, that is background. Two questions are open:"
+    )
     screen.print("is the black helmet hers, and the black table behind it? A single answer would hide that.\n")
     rows = [
         (k, f"{100 * weight:.1f} %", f"{100 * mode['differs']:.1f} % of the pixels" if k > 1 else "")
@@ -90,7 +96,11 @@ def _graph(out: Path, seed: int, as_json: bool) -> None:
     first, second = (f"{100 * weight:.0f} %" for weight in found["weights"][:2])
     table = [
         ("mean field", f"P(1) = {found['corner']:.3f} in the bottom right quarter", _nats(found, "mean_field_log_z")),
-        ("mixfield", f"{first} and {second}: {found['flipped_variables']} variables flip", _nats(found, "mixture_log_z")),
+        (
+            "mixfield",
+            f"{first} and {second}: {found['flipped_variables']} variables flip",
+            _nats(found, "mixture_log_z"),
+        ),
         ("log-odds", f"{found['log_odds']:+.2f} nats", f"exact: {found['exact_log_odds']:+.2f}"),
     ]
     print_table("What they say", ("", "answer", "distance to the truth (KL)"), table)

@@ -22,6 +22,7 @@ def report(
     scene: Annotated[Path | None, typer.Option(help="People: their scene.toml or .pom file.")] = None,
     tracks: Annotated[Path | None, typer.Option(help="People: their table of tracks (.csv).")] = None,
     frames: Annotated[str, typer.Option(help="Sequences: first:last or first:last:step.  [default: all]")] = "",
+    title: Annotated[str | None, typer.Option(help="Heading.  [default: the name of the result]")] = None,
     as_json: Json = False,
 ) -> None:
     """Make one self-contained HTML page of a result: modes, where they differ, the tree of cuts, tracks."""
@@ -31,7 +32,15 @@ def report(
     check_target(target)
     started = time.perf_counter()
     with Progress("frames", None, quiet=as_json) as advance:
-        page = report_page(result, image=image, scene=scene, tracks=tracks, frames=_places(frames), progress=advance)
+        page = report_page(
+            result,
+            image=image,
+            scene=scene,
+            tracks=tracks,
+            frames=_places(frames),
+            title=title,
+            progress=advance,
+        )
     target.write_text(page, encoding="utf-8")
     size, seconds = target.stat().st_size, time.perf_counter() - started
     if as_json:

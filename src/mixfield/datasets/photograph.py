@@ -6,6 +6,7 @@ The photograph is NASA's portrait of Eileen Collins (public domain), which sciki
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ def scribbled_photo() -> ScribbledPhoto:
         raise MixfieldError(
             "the photograph comes with scikit-image: pip install 'mixfield[demo]' (or try mixfield demo --graph)"
         ) from None
-    full = astronaut()
+    full = astronaut()  # type: ignore[no-untyped-call, unused-ignore]
     side = full.shape[0] // REDUCTION
     image = full.reshape(side, REDUCTION, side, REDUCTION, 3).mean((1, 3)).round().astype(np.uint8)
     superpixels = slic(image, n_segments=SUPERPIXELS, compactness=10, start_label=0)
@@ -71,7 +72,7 @@ def _drawn(shape: tuple[int, int]) -> NDArray[np.int64]:
     """The strokes as a label map."""
     labels = np.full(shape, -1, np.int64)
     for label, corners in STROKES:
-        for (x0, y0), (x1, y1) in zip(corners, corners[1:], strict=False):
+        for (x0, y0), (x1, y1) in pairwise(corners):
             steps = 2 * max(abs(x1 - x0), abs(y1 - y0)) + 1
             for x, y in zip(np.linspace(x0, x1, steps), np.linspace(y0, y1, steps), strict=True):
                 row, column = round(y), round(x)

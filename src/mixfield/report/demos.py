@@ -41,7 +41,7 @@ def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, prog
     summary = write_segmentation(folder, photo.image, posterior, gap, superpixels=photo.superpixels)
     write_label_map(folder / "scribbles.png", np.where(photo.scribbles < 0, 255, photo.scribbles))
     (folder / "labels.txt").write_text("\n".join(photo.names), encoding="utf-8")
-    (folder / "report.html").write_text(report_page(folder), encoding="utf-8")
+    (folder / "report.html").write_text(report_page(folder, title="Who is the astronaut?"), encoding="utf-8")
     return summary | {"report": str(folder / "report.html"), "figure": str(folder / "figure.png")}
 
 
@@ -63,10 +63,12 @@ def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress
     (folder / "report.html").write_text(page, encoding="utf-8")
     doubtful = min(posteriors, key=lambda frame: float(posteriors[frame].weights[0]))
     panels = [
-        Panel(f"mode {k + 1}", mode.marginals[::-1, :, 1], f"{100 * weight:.0f} %, {len(positions(mode, walk.scene))} people")
-        for k, (weight, mode) in enumerate(
-            zip(posteriors[doubtful].weights, posteriors[doubtful].modes, strict=True)
+        Panel(
+            f"mode {k + 1}",
+            mode.marginals[::-1, :, 1],
+            f"{100 * weight:.0f} %, {len(positions(mode, walk.scene))} people",
         )
+        for k, (weight, mode) in enumerate(zip(posteriors[doubtful].weights, posteriors[doubtful].modes, strict=True))
     ]
     title = f"Frame {doubtful}: who stands where, in {len(panels)} explanations"
     picture = figure(panels, title=title, caption="The room from above; white where somebody stands.")

@@ -62,13 +62,14 @@ def _weights(posterior: MixturePosterior) -> str:
         changed = int((mode.labeling() != first).sum())
         rows.append(
             f'<tr><th scope="row">mode {k}</th><td>{percent(weight)}</td>'
-            f'<td><span class="bar" style="width:9rem" aria-hidden="true"><i style="width:{100 * weight:.2f}%"></i></span>'
-            f"</td><td>{changed}</td></tr>"
+            f'<td><span class="bar" style="width:9rem" aria-hidden="true"><i style="width:{100 * weight:.2f}%"></i>'
+            f"</span></td><td>{changed}</td></tr>"
         )
     return (
-        '<section aria-labelledby="weights"><h2 id="weights">Weights</h2><div class="scroll"><table><caption>Probability '
-        'of each mode, and how many variables take another label than in mode 1</caption><thead><tr><td></td><th scope="col">'
-        'weight</th><td></td><th scope="col">variables that differ</th></tr></thead>'
+        '<section aria-labelledby="weights"><h2 id="weights">Weights</h2><div class="scroll"><table><caption>'
+        "Probability of each mode, and how many variables take another label than in mode 1</caption>"
+        "<thead><tr><td></td>"
+        '<th scope="col">weight</th><td></td><th scope="col">variables that differ</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 
@@ -84,7 +85,8 @@ def _maps(posterior: MixturePosterior) -> str:
         values = mode.marginals[..., 1] if last == 1 else mode.labeling() / max(last, 1)
         picture = data_uri(grey_png(smaller(np.rint(255 * values).astype(np.uint8), 512)))
         figures.append(
-            f'<figure><img src="{picture}" alt="mode {k} as a map"><figcaption>mode {k}, {percent(weight)}</figcaption></figure>'
+            f'<figure><img src="{picture}" alt="mode {k} as a map">'
+            f"<figcaption>mode {k}, {percent(weight)}</figcaption></figure>"
         )
     return (
         f'<section aria-labelledby="maps"><h2 id="maps">Maps</h2><p>{shown}.</p>'
@@ -125,15 +127,18 @@ def _variables(posterior: MixturePosterior, names: Sequence[str]) -> str:
         name = names[i] if i < len(names) else _name(i, posterior.shape)
         cells = "".join(_cell(q, stack[0, i]) for q in stack[:, i])
         rows.append(
-            f'<tr data-variable="{i}" data-name="{escape(name.lower())}"><th scope="row">{escape(name)}</th>{cells}</tr>'
+            f'<tr data-variable="{i}" data-name="{escape(name.lower())}">'
+            f'<th scope="row">{escape(name)}</th>{cells}</tr>'
         )
     heads = "".join(f'<th scope="col">mode {k + 1}</th>' for k in range(len(stack)))
     return (
         '<section aria-labelledby="differ"><h2 id="differ">What differs</h2>'
-        f"<p>Likeliest label and its probability; {len(order)} of {stack.shape[1]} variables, those that move most first.</p>"
+        f"<p>Likeliest label and its probability; {len(order)} of {stack.shape[1]} variables, those that move most "
+        "first.</p>"
         '<p class="row"><label for="search">find a variable</label> <input type="search" id="search"> '
         f'<span id="found" aria-live="polite">{len(order)} of {len(order)} variables</span></p>'
-        '<div class="scroll"><table id="variables"><caption>Marginals that differ between the modes</caption><thead><tr>'
+        '<div class="scroll tall" tabindex="0" role="region" aria-label="variables">'
+        '<table id="variables"><caption>Marginals that differ between the modes</caption><thead><tr>'
         f"<td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 

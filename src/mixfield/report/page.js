@@ -70,6 +70,7 @@ function growTree(onGroup, unit) {
 
 // ---------------------------------------------------------------- segmentation
 
+const WHITE = 0xffffffff;
 const RAMP = [[12, 8, 38], [87, 16, 110], [188, 55, 84], [249, 142, 9], [252, 255, 164]];
 
 function ramp(value) {
@@ -100,25 +101,25 @@ async function segmentation() {
   view.style.aspectRatio = `${width} / ${height}`;
   let mode = 0, against = Math.min(1, K - 1), show = "labels", opacity = 0.6, group = null, probe = null;
 
-  function tint(context, colour) { // fills a layer: colour(i) gives red, green, blue and alpha, or null
-    const image = context.createImageData(width, height);
-    for (let i = 0; i < size; i++) {
-      const value = colour(i);
-      if (value) image.data.set(value, 4 * i);
-    }
+  const pack = (r, g, b, a) => ((a << 24) | (b << 16) | (g << 8) | r) >>> 0; // as little-endian pixels are stored
+  function tint(context, colour) { // fills a layer: colour(i) gives a packed pixel, 0 for a transparent one
+    const image = context.createImageData(context.canvas.width, context.canvas.height);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < pixels.length; i++) pixels[i] = colour(i);
     context.putImageData(image, 0, 0);
   }
   function edge(map, i) {
     const x = i % width;
     return (x < width - 1 && map[i] !== map[i + 1]) || (i + width < size && map[i] !== map[i + width]);
   }
+  function shades() { // a packed colour for every label, and transparency for those that are not listed
+    const table = new Uint32Array(256);
+    labels.forEach((label, l) => { table[l] = pack(...label.colour, 255 * opacity * (label.value ? 1 : 0.75)); });
+    return table;
+  }
   function overlay(k) {
-    const map = labeling(k);
-    tint(ink, (i) => {
-      if (edge(map, i)) return [255, 255, 255, 255];
-      const label = labels[map[i]];
-      return label ? [...label.colour, 255 * Math.min(1, opacity * (label.value ? 1 : 0.75))] : null;
-    });
+    const map = labeling(k), table = shades();
+    tint(ink, (i) => (edge(map, i) ? WHITE : table[map[i]]));
   }
   function draw() {
     paint.globalAlpha = 1;
@@ -127,16 +128,19 @@ async function segmentation() {
     if (show === "labels") overlay(mode);
     else if (show === "differ") {
       const one = labeling(mode), other = labeling(against);
-      tint(ink, (i) => (one[i] === other[i] ? [128, 128, 128, 165] : [255, 106, 0, 60 + 195 * opacity]));
-    } else if (show === "gap") tint(ink, (i) => [...ramp(gap[i] / 255), 90 + 165 * opacity]);
-    else if (show === "scribbles") {
-      tint(ink, (i) => (scribbles[i] < L ? [...BRIGHT[scribbles[i] % BRIGHT.length], 255] : null));
+      const same = pack(128, 128, 128, 165), changed = pack(255, 106, 0, 60 + 195 * opacity);
+      tint(ink, (i) => (one[i] === other[i] ? same : changed));
+    } else if (show === "gap") {
+      const table = Uint32Array.from({ length: 256 }, (_, v) => pack(...ramp(v / 255), 90 + 165 * opacity));
+      tint(ink, (i) => table[gap[i]]);
+    } else if (show === "scribbles") {
+      tint(ink, (i) => (scribbles[i] < L ? pack(...BRIGHT[scribbles[i] % BRIGHT.length], 255) : 0));
     }
     paint.drawImage(layer, 0, 0);
     if (group) {
-      const inside = new Uint8Array(size);
+      const inside = new Uint8Array(size), mark = pack(0, 229, 255, 150);
       for (let r = 0; r < group.length; r += 2) inside.fill(1, group[r], group[r] + group[r + 1]);
-      tint(ink, (i) => (inside[i] ? [0, 229, 255, 150] : null));
+      tint(ink, (i) => (inside[i] ? mark : 0));
       paint.drawImage(layer, 0, 0);
     }
     if (probe) {
@@ -233,10 +237,12 @@ async function segmentation() {
     const scale = Math.min(1, 160 / Math.max(width, height));
     thumb.width = Math.round(width * scale);
     thumb.height = Math.round(height * scale);
-    const context = thumb.getContext("2d");
+    const context = thumb.getContext("2d"), small = element("canvas", { width: thumb.width, height: thumb.height });
+    const map = labeling(+thumb.dataset.mode), table = shades();
+    const at = (i) => Math.floor(Math.floor(i / thumb.width) / scale) * width + Math.floor((i % thumb.width) / scale);
+    tint(small.getContext("2d"), (i) => table[map[at(i)]]);
     context.drawImage(photo, 0, 0, thumb.width, thumb.height);
-    overlay(+thumb.dataset.mode);
-    context.drawImage(layer, 0, 0, thumb.width, thumb.height);
+    context.drawImage(small, 0, 0);
   }
   choose();
 }

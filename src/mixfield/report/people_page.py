@@ -1,4 +1,4 @@
-"""The page of people on the ground: cameras with boxes, a map from above, tracks through time, the mode of each frame."""
+"""The page of people on the ground: cameras with boxes, a map from above, tracks, and the mode of each frame."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from mixfield.scene.scene import Scene
 Image = NDArray[np.generic]
 Floats = NDArray[np.float64]
 
+COLOURS = "Green people are in every mode of a frame, orange ones not."
 SIDE = 384  # pixels of the longer side of a camera picture on the page
 
 
@@ -120,10 +121,11 @@ def tracks_page(tracks: Tracks, *, title: str = "Tracks") -> str:
 
 def _lead(frames: int, tracks: TrackTable | None, switched: int) -> str:
     if tracks is None:
-        return f"{frames} frames, each explained in several ways; green people are in every mode of a frame, orange ones not."
+        return f"{frames} frames, each explained in several ways. {COLOURS}"
+    count = len(np.unique(tracks.table["identity"]))
     return (
-        f"{len(np.unique(tracks.table['identity']))} tracks through {frames} frames; in {switched} of them ({percent(switched / max(frames, 1))}) "
-        "the tracks chose another mode than the heaviest. Green people are in every mode of a frame, orange ones not."
+        f"{count} tracks through {frames} frames; in {switched} of them ({percent(switched / max(frames, 1))}) "
+        f"the tracks chose another mode than the heaviest. {COLOURS}"
     )
 
 
@@ -186,8 +188,8 @@ def _tracks(tracks: TrackTable) -> list[list[Any]]:
 def _cameras(scene: Scene, names: Sequence[str]) -> list[str]:
     return [
         f'<figure><div class="stack"><img id="camera-{c}" alt="picture of {escape(name)}">'
-        f'<svg class="over" id="boxes-{c}" viewBox="0 0 {view.width} {view.height}" preserveAspectRatio="none" role="img" '
-        f'aria-label="boxes in {escape(name)}"></svg></div><figcaption>{escape(name)}</figcaption></figure>'
+        f'<svg class="over" id="boxes-{c}" viewBox="0 0 {view.width} {view.height}" preserveAspectRatio="none" '
+        f'role="img" aria-label="boxes in {escape(name)}"></svg></div><figcaption>{escape(name)}</figcaption></figure>'
         for c, (name, view) in enumerate(zip(names, scene.views, strict=True))
     ]
 
@@ -213,7 +215,7 @@ def _summary(tracks: TrackTable | None) -> str:
     if tracks is None or not tracks.summary:
         return ""
     rows: list[tuple[object, ...]] = [
-        (name.replace("_", " "), value if isinstance(value, str) else f"{value:.6g}")
+        (name.replace("_", " "), value if isinstance(value, str) else f"{round(value, 6):.6g}")
         for name, value in tracks.summary.items()
     ]
     return (

@@ -32,6 +32,7 @@ def report_page(
     scene: Path | None = None,
     tracks: Path | None = None,
     frames: slice = slice(None),
+    title: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> str:
     """The HTML page of a saved result.
@@ -43,36 +44,37 @@ def report_page(
     scene : the scene file of people.
     tracks : their table of tracks (.csv).
     frames : which of the frames of a sequence, by their place.
+    title : heading of the page; by default the name of the result.
     progress : called with the number of frames that are done.
     """
     if not result.exists():
         raise FileNotFoundError(f"{result} does not exist")
     if result.is_file() and result.name != VIDEO:
-        return _posterior(result, image)
+        return _posterior(result, image, title)
     folder = result.parent if result.is_file() else result
     if (folder / VIDEO).is_file():
-        return _video(folder / VIDEO, frames)
+        return _video(folder / VIDEO, frames, title)
     if (folder / "result.npz").is_file():
-        return _segmentation(folder, image)
+        return _segmentation(folder, image, title)
     if any(folder.glob("frame_*.npz")):
-        return _people(folder, scene, tracks, frames, progress)
+        return _people(folder, scene, tracks, frames, title, progress)
     inside = sorted(path.parent.name for path in folder.glob("*/result.npz"))
     hint = f"; choose one of its results, such as {folder / inside[0]}" if inside else ""
     raise MixfieldError(f"{folder} holds no result.npz, {VIDEO} or frame_*.npz{hint}")
 
 
-def _posterior(path: Path, image: Path | None) -> str:
+def _posterior(path: Path, image: Path | None, title: str | None) -> str:
     posterior = load(path)
     if image is None:
-        return field_page(posterior, title=path.stem)
-    return segmentation_page(posterior, read_image(image), title=image.name)
+        return field_page(posterior, title=title or path.stem)
+    return segmentation_page(posterior, read_image(image), title=title or image.name)
 
 
-def _segmentation(folder: Path, image: Path | None) -> str:
+def _segmentation(folder: Path, image: Path | None, title: str | None) -> str:
     posterior = load(folder / "result.npz")
     photo = image or folder / "image.png"
     if not photo.is_file():
-        return field_page(posterior, title=folder.name)
+        return field_page(posterior, title=title or folder.resolve().name)
     gap, pixels, given = folder / "entropy_gap.png", folder / "superpixels.npy", folder / "scribbles.png"
     names = folder / "labels.txt"
     scribbles = read_label_map(given).astype(np.int64) if given.is_file() else None
@@ -83,12 +85,17 @@ def _segmentation(folder: Path, image: Path | None) -> str:
         pixels=np.load(pixels) if pixels.is_file() else None,
         scribbles=None if scribbles is None else np.where(scribbles == 255, -1, scribbles),
         names=names.read_text(encoding="utf-8").split("\n") if names.is_file() else (),
-        title=folder.resolve().name if image is None else image.name,
+        title=title or (folder.resolve().name if image is None else image.name),
     )
 
 
 def _people(
-    folder: Path, scene: Path | None, tracks: Path | None, frames: slice, progress: Callable[[int], None] | None
+    folder: Path,
+    scene: Path | None,
+    tracks: Path | None,
+    frames: slice,
+    title: str | None,
+    progress: Callable[[int], None] | None,
 ) -> str:
     if scene is None:
         raise MixfieldError(
@@ -104,7 +111,7 @@ def _people(
         if progress is not None:
             progress(done)
     table = None if tracks is None else _tracks(tracks, numbers, room)
-    return people_page(run.load(numbers), room, pictures=pictures, tracks=table, title=folder.resolve().name)
+    return people_page(run.load(numbers), room, pictures=pictures, tracks=table, title=title or folder.resolve().name)
 
 
 def _as_rgb(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -126,10 +133,13 @@ def _tracks(path: Path, numbers: list[int], room: Scene) -> TrackTable:
     return TrackTable(kept, modes, told.get("summary", {}), told.get("frame_rate"))
 
 
-def _video(path: Path, frames: slice) -> str:
-    """A file with ``images`` (T, H, W, 3), ``mean_field`` (T, H, W), ``modes`` (T, K, H, W), ``weights`` (T, K) and
+def _video(path: Path, frames: slice, title: str | None) -> str:
+    """The page of a segmented video.
+
+    The file holds ``images`` (T, H, W, 3), ``mean_field`` (T, H, W), ``modes`` (T, K, H, W), ``weights`` (T, K) and
     ``chosen`` (T,); modes of weight zero at the end of a frame are padding.  ``costs`` (T,) and ``numbers`` (T,) may be
-    left out."""
+    left out.
+    """
     with np.load(path, allow_pickle=False) as file:
         missing = {"images", "mean_field", "modes", "weights", "chosen"} - set(file.files)
         if missing:
@@ -149,4 +159,4 @@ def _video(path: Path, frames: slice) -> str:
                 number=int(arrays["numbers"][t]) if "numbers" in arrays else t,
             )
         )
-    return video_page(found, title=path.resolve().parent.name)
+    return video_page(found, title=title or path.resolve().parent.name)

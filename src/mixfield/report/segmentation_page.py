@@ -211,8 +211,8 @@ def _body(
         choices=choices,
     )
     return f"""<section class="two" aria-label="modes over the image">
-<div><canvas id="view" tabindex="0" role="img" aria-label="the image with the chosen mode; arrow keys move the pixel probe"
- aria-describedby="probe-text"></canvas>
+<div><canvas id="view" tabindex="0" role="img"
+ aria-label="the image with the chosen mode; arrow keys move the pixel probe" aria-describedby="probe-text"></canvas>
 <ul class="keys" aria-label="labels">{keys}</ul></div>
 <div><fieldset id="modes"><legend>Interpretations</legend>{"".join(cards)}</fieldset>{controls}
 <h2 id="probe-title">What a pixel says</h2>
@@ -235,15 +235,16 @@ def _pairs(differ: Floats) -> str:
         cells = "".join(
             "<td></td>"
             if a == b
-            else f'<td><button type="button" data-pair="{a},{b}" aria-label="show where modes {a + 1} and {b + 1} differ">'
+            else f'<td><button type="button" data-pair="{a},{b}" '
+            f'aria-label="show where modes {a + 1} and {b + 1} differ">'
             f"{percent(float(differ[a, b]))}</button></td>"
             for b in range(count)
         )
         rows.append(f'<tr><th scope="row">mode {a + 1}</th>{cells}</tr>')
     return (
         '<section aria-labelledby="pairs"><h2 id="pairs">Where they differ</h2><p>Share of the pixels; press one to '
-        f'see them.</p><div class="scroll"><table class="pairs"><caption>Pixels in which two modes differ</caption><thead><tr>'
-        f"<td></td>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></section>"
+        f'see them.</p><div class="scroll"><table class="pairs"><caption>Pixels in which two modes differ</caption>'
+        f"<thead><tr><td></td>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 
 

@@ -125,6 +125,7 @@ def _body(frames: int, names: Sequence[str], labels: list[int]) -> str:
 <figure><div class="stack"><img class="photo" alt="frame"><img class="over" id="single" alt="labels of mean field"
  style="opacity:.6"></div><figcaption>mean field, one answer</figcaption></figure></div>
 {time_slider(frames)}
-<div class="row"><label for="opacity">opacity</label><input type="range" id="opacity" min="0" max="100" value="60"></div>
+<div class="row"><label for="opacity">opacity</label>
+<input type="range" id="opacity" min="0" max="100" value="60"></div>
 <ul class="keys" aria-label="labels">{keys}</ul></section>
 {trellis_section(TRELLIS)}"""
