@@ -1,4 +1,4 @@
-"""The mixture Q = sum_k m_k Q_k (eq. 3 of the paper): weights, marginals, samples, densities."""
+"""The mixture Q = sum_k m_k Q_k (eq. 4 of the paper): weights, marginals, samples, densities."""
 
 from __future__ import annotations
 

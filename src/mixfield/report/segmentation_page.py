@@ -13,6 +13,7 @@ from mixfield.errors import MixfieldError
 from mixfield.io.images import palette
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.report import cuts
+from mixfield.report.colours import bright, key
 from mixfield.report.page import Page, notes, percent, table
 from mixfield.report.png import data_uri, indexed_png, photo_uri, smaller
 from mixfield.report.segmentation import displayed
@@ -20,14 +21,6 @@ from mixfield.report.segmentation import displayed
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# for the eye, on photographs: label 0 is a shadow, the others are bright and cycle; downloads have PASCAL's colours
-BRIGHT = np.array(
-    [
-        (0, 0, 0), (0, 158, 255), (255, 145, 0), (0, 200, 120), (232, 80, 200), (250, 225, 40), (150, 110, 255),
-        (255, 90, 90), (0, 215, 215), (170, 120, 60), (150, 220, 60), (255, 170, 200), (110, 140, 180),
-    ],
-    np.uint8,
-)  # fmt: skip
 SIDE = 1024  # pixels of the longer side that the page draws; downloads have them all
 VISIBLE = 0.02  # labels that reach this probability somewhere are listed by the pixel probe
 
@@ -71,7 +64,7 @@ def segmentation_page(
         "height": small.shape[0],
         "width": small.shape[1],
         "step": step,
-        "labels": [{"name": called[v], "colour": _colour(v), "value": v} for v in shown.tolist()],
+        "labels": [{"name": called[v], "colour": bright()[v].tolist(), "value": v} for v in shown.tolist()],
         "modes": [
             {"weight": float(weights[k]), "log_z": mode.log_z, "differs": float(differ[0, k])}
             for k, mode in enumerate(posterior.modes)
@@ -96,11 +89,6 @@ def segmentation_page(
         facts=facts,
         planes=b"".join(plane.tobytes() for plane in planes),
     ).html()
-
-
-def _colour(label: int) -> list[int]:
-    colour: list[int] = BRIGHT[0 if label == 0 else 1 + (label - 1) % (len(BRIGHT) - 1)].tolist()
-    return colour
 
 
 def _variables(posterior: MixturePosterior, shape: tuple[int, int], pixels: ArrayLike | None) -> Ints:
@@ -202,10 +190,7 @@ def _body(
             f'<a class="save" download="mode_{k + 1}.png" href="{link}" '
             f'aria-label="download the label map of mode {k + 1}">PNG</a></div>'
         )
-    keys = "".join(
-        f'<li><i style="background:rgb({",".join(map(str, _colour(v)))})"></i>{escape(names[v])}</li>'
-        for v in shown.tolist()
-    )
+    keys = "".join(key(v, escape(names[v])) for v in shown.tolist())
     controls = CONTROLS.format(
         others="".join(f'<option value="{k}">mode {k + 1}</option>' for k in numbers),
         choices=choices,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.errors import MixfieldError
-from mixfield.io.images import palette
+from mixfield.report.colours import bright, key
 from mixfield.report.page import Page, percent
 from mixfield.report.png import data_uri, indexed_png, photo_uri, smaller
 from mixfield.report.segmentation import displayed
@@ -108,16 +108,11 @@ def _facts(frame: VideoFrame, place: int) -> dict[str, object]:
 
 
 def _labels_uri(labels: NDArray[np.integer]) -> str:
-    return data_uri(indexed_png(smaller(labels.astype(np.uint8), SIDE), palette(), see_through=0))
+    return data_uri(indexed_png(smaller(labels.astype(np.uint8), SIDE), bright(), see_through=0))
 
 
 def _body(frames: int, names: Sequence[str], labels: list[int]) -> str:
-    keys = "".join(
-        f'<li><i style="background:rgb({",".join(map(str, palette()[v].tolist()))})"></i>'
-        f"{escape(names[v] if v < len(names) else f'label {v}')}</li>"
-        for v in labels
-        if 0 < v < 256
-    )
+    keys = "".join(key(v, escape(names[v] if v < len(names) else f"label {v}")) for v in labels if 0 < v < 256)
     return f"""<section aria-label="frames">
 <div class="cameras">
 <figure><div class="stack"><img class="photo" alt="frame"><img class="over" id="chosen" alt="labels of the mode"
