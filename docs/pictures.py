@@ -53,11 +53,12 @@ def doubtful_video(frames: int = 14) -> str:
         kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            post = mf.segment(image, scores, n_modes=3, kernels=kernels)
+            energy = mf.segmentation_energy(image, scores, kernels=kernels)
+            single, post = mf.mean_field(energy), mf.infer(energy, n_modes=3)
         labels = post.labelings()
         chosen = 0 if before is None else int(np.argmin([(one != before).sum() for one in labels]))
         before = labels[chosen]
-        found.append(VideoFrame(image, labels[0], labels, post.weights, chosen))
+        found.append(VideoFrame(image, single.labeling(), labels, post.weights, chosen))
     return video_page(found, names=("background", "object"), title="A ball in front of a patch of its colour")
 
 

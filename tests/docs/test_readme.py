@@ -1,4 +1,4 @@
-"""What the README promises beyond its code blocks, which `test_pages` runs."""
+"""What the README promises beyond its code blocks, which `test_documentation` runs."""
 
 from __future__ import annotations
 
