@@ -29,7 +29,7 @@ extensions = [
 exclude_patterns = ["_build", "Thumbs.db", "auto_examples/*.ipynb", "auto_examples/*.py"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-suppress_warnings = ["config.cache"]  # sphinx-gallery keeps functions in its settings
+suppress_warnings = ["config.cache", "ref.python"]  # functions in settings; plain words that are also names
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings tell shapes, which types cannot
@@ -38,9 +38,9 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 default_role = "code"
 
+templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "mixfield"
-html_static_path = ["_static"]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -53,16 +53,22 @@ sphinx_gallery_conf = {
 }
 
 # pages that move with every release, or that refuse robots
-linkcheck_ignore = [r"https://doi\.org/.*"]
+linkcheck_ignore = [r"https://doi\.org/.*", r"https://sphinx-gallery\.github\.io.*"]
 linkcheck_timeout = 10
 
 
-def _plain_stars(app, what, name, obj, options, lines):
-    """Docstrings are plain text: ``*shape`` and ``|W|`` in them are neither emphasis nor substitutions."""
+def _plain_text(app, what, name, obj, options, lines):
+    """Docstrings are plain text: ``*shape`` is no emphasis, and what follows a parameter's colon tells, not types."""
+    told, section = [], ""
     for k, line in enumerate(lines):
+        if k + 1 < len(lines) and set(lines[k + 1].strip()) == {"-"}:
+            section = line.strip()
         parts = line.split("``")
         parts[::2] = [re.sub(r"(\*(?=shape))|(\|(?=\w)|(?<=\w)\|)", r"\\\g<0>", part) for part in parts[::2]]
-        lines[k] = "``".join(parts)
+        line = "``".join(parts)
+        entry = re.match(r"([\w, ]+) : (.+)", line)
+        told += [entry[1], f"    {entry[2]}"] if entry and section in ("Parameters", "Attributes") else [line]
+    lines[:] = told
 
 
 def _pages_that_are_there(app, name, source):
@@ -75,5 +81,5 @@ def _pages_that_are_there(app, name, source):
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", _plain_stars, priority=400)
+    app.connect("autodoc-process-docstring", _plain_text, priority=400)
     app.connect("source-read", _pages_that_are_there)
