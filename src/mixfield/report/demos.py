@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ Progress = Callable[[int], None]
 
 CERTAINTY = 0.99  # of a scribble
 FRAMES = 16
+TOLERANCE = 1e-4  # of the marginals of people, as for `mixfield detect`
 
 
 def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
@@ -47,6 +49,7 @@ def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, prog
 
 def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
     """People in a room seen by two cameras: four explanations of each frame, and tracks that choose among them."""
+    solver = replace(solver or Solver(), tolerance=TOLERANCE)
     walk = datasets.walking_people(n_people=4, n_cameras=2, n_frames=FRAMES, rng=rng)
     (folder / "modes").mkdir(parents=True, exist_ok=True)
     posteriors = {}
