@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browsing import browser, open_page  # noqa: F401 (fixtures)
 from hypothesis import HealthCheck, settings
 
 import mixfield as mf

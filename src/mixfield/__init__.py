@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from mixfield.apps.segmentation import entropy_gap as entropy_gap
     from mixfield.apps.segmentation import segment as segment
     from mixfield.apps.segmentation import segmentation_energy as segmentation_energy
+    from mixfield.apps.superpixels import as_pixels as as_pixels
+    from mixfield.apps.superpixels import superpixel_energy as superpixel_energy
     from mixfield.apps.tracking import Tracks as Tracks
     from mixfield.apps.tracking import track as track
     from mixfield.apps.tuning import Tuning as Tuning
@@ -93,6 +95,7 @@ _CONTENTS = {
     "apps.detection": ["detect"],
     "apps.ranking": ["ModeRanking", "Tempering", "fit_ranking", "mode_features"],
     "apps.segmentation": ["Kernels", "entropy_gap", "segment", "segmentation_energy"],
+    "apps.superpixels": ["as_pixels", "superpixel_energy"],
     "apps.tuning": ["Tuning", "tune"],
     "apps.tracking": ["Tracks", "track"],
     "apps.video": ["Consistency", "ModePath", "VideoSegmentation", "segment_video"],

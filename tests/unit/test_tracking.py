@@ -16,7 +16,7 @@ import mixfield as mf
 from mixfield.cli import app, main
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import tracks as files
-from mixfield.report.birdseye import birdseye
+from mixfield.report.people_page import tracks_page
 from mixfield.temporal.choice import Path
 from mixfield.temporal.timegrid import Motion
 from mixfield.temporal.validator import violations
@@ -261,15 +261,15 @@ def test_a_wrong_table_is_named(tmp_path):
         files.read_csv(tmp_path / "b.csv")
 
 
-def test_birdseye_holds_every_track(tracks):
-    page = birdseye(tracks, title="a < b")
+def test_page_holds_every_track(tracks):
+    page = tracks_page(tracks, title="a < b")
     assert "a &lt; b" in page
-    drawn = json.loads(re.search(r"const tracks = (.*), modes = ", page)[1])
+    drawn = json.loads(re.search(r'id="facts">(.*?)</script>', page)[1])["tracks"]
     assert {identity: len(places) for identity, _, places in drawn} == {
         identity: len(rows) for identity, rows in tracks.by_identity.items()
     }
     assert "<script src" not in page
-    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
 
 
 @pytest.fixture

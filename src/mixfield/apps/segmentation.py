@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.pictures import intensities
+from mixfield.clamping.temperature import critical_temperature
 from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.energy import Energy
 from mixfield.meanfield.free_energy import entropies
 from mixfield.meanfield.mode import Mode
 from mixfield.meanfield.solver import Solver, mean_field
@@ -125,7 +127,7 @@ def segment(
 
 
 def entropy_gap(
-    energy: DenseCRF, mode: Mode, *, temperature: float | None = None, solver: Solver | None = None
+    energy: Energy, mode: Mode, *, temperature: float | None = None, solver: Solver | None = None
 ) -> NDArray[np.float64]:
     """How many bits of doubt the commitment of a mode hides at each pixel (section 4.2 of the paper).
 
@@ -137,7 +139,7 @@ def entropy_gap(
     (*shape) array of bits, from 0 to log2 L.
     """
     _arrays.check_shape("mode.marginals", mode.marginals, (*energy.shape, energy.n_labels), "of the energy")
-    heat = max(1.0, 2 / 3 * energy.critical_temperature) if temperature is None else temperature
+    heat = max(1.0, 2 / 3 * critical_temperature(energy)) if temperature is None else temperature
     hot = mean_field(energy, temperature=heat, solver=solver)
     nats = entropies(hot.marginals.astype(np.float64)) - entropies(mode.marginals.astype(np.float64))
     return np.asarray(np.maximum(nats / np.log(2), 0.0))

@@ -1,6 +1,6 @@
 """Groups that melt together: what the phase transitions of a mode say about its alternatives.
 
-The variables that are certain at T = 1 and uncertain at T (eq. 13 of the paper) come in connected groups.  Turning a
+The variables that are certain at T = 1 and uncertain at T (eq. 15 of the paper) come in connected groups.  Turning a
 whole group over and letting the field settle leads to modes that no change of a single variable would reach.
 """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import fftconvolve
 
 from mixfield import kernels
 
@@ -19,6 +18,8 @@ def distribution(p: Floats) -> Floats:
         out = np.empty(len(p) + 1)
         kernels.counts.distribution(np.ascontiguousarray(p, np.float64), out)
         return out
+    from scipy.signal import fftconvolve  # takes a second to load, and few groups are that large
+
     middle = len(p) // 2
     return np.maximum(fftconvolve(distribution(p[:middle]), distribution(p[middle:])), 0.0)
 

@@ -44,7 +44,7 @@ class Picker(Protocol):
 
 @dataclass(frozen=True)
 class PhaseTransition:
-    """The paper's criterion (eq. 13): variables that are certain at T = 1 and uncertain at the lowest possible T.
+    """The paper's criterion (eq. 15): variables that are certain at T = 1 and uncertain at the lowest possible T.
 
     Temperatures rise until some variable qualifies; the picker then chooses among those that do.  The label of each
     variable is the one its mode prefers.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mixfield.cli import demo, detect, reproduce, segment, solve, track, video
+from mixfield.cli import demo, detect, report, reproduce, segment, solve, track, video
 
 app = typer.Typer(
     help="Several weighted interpretations of a discrete random field, where mean field returns one.",
@@ -15,7 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo.demo, solve.solve, segment.segment, video.video, detect.detect, track.track):
+for verb in (demo.demo, solve.solve, segment.segment, video.video, detect.detect, track.track, report.report):
     app.command()(verb)
 app.add_typer(reproduce.app)
 

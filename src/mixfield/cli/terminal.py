@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -53,6 +54,18 @@ def print_modes(posterior: MixturePosterior, title: str) -> None:
     screen.print(f"log Z~ = {posterior.log_z:.4f} (a lower bound), T_max = {posterior.t_max:.3g}")
     for note in posterior.notes:
         screen.print(f"note: {note}", highlight=False)
+
+
+def print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table; its first column to the left, numbers to the right."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", show_header=any(heads))
+    for k, head in enumerate(heads):
+        table.add_column(head, justify="left" if k == 0 else "right")
+    for row in rows:
+        table.add_row(*map(str, row))
+    console().print(table)
 
 
 class Progress:

@@ -19,7 +19,7 @@ def track(
     modes: Annotated[Path, typer.Argument(help="Folder of posteriors, one .npz per frame, as mixfield detect writes.")],
     scene: Annotated[Path | None, typer.Option(help="The scene.toml or .pom file that they are about.")] = None,
     cell: Annotated[float, typer.Option(help="Without a scene: side of a cell in metres.")] = 0.25,
-    out: Annotated[Path, typer.Option(help="Table of tracks; .txt (MOT) and .html (from above) go beside it.")] = Path(
+    out: Annotated[Path, typer.Option(help="Table of tracks; .txt (MOT), .json and .html go beside it.")] = Path(
         "tracks.csv"
     ),
     frame_rate: Annotated[float | None, typer.Option(help="Frames per second.  [default: one cell a frame]")] = None,
@@ -36,7 +36,7 @@ def track(
     import mixfield as mf
     from mixfield.errors import MixfieldError
     from mixfield.io import tracks as files
-    from mixfield.report.birdseye import birdseye
+    from mixfield.report.people_page import tracks_page
 
     check_target(out)
     prices = {"posterior": mf.posterior_price, "printed": mf.printed_price}
@@ -64,7 +64,9 @@ def track(
     files.write_csv(out, found, frames=numbers)
     view = room.views[0] if isinstance(room, mf.Scene) else None
     files.write_mot(out.with_suffix(".txt"), found, view=view, frames=numbers)
-    out.with_suffix(".html").write_text(birdseye(found, title=f"Tracks of {modes}"), encoding="utf-8")
+    told = {"summary": found.summary(), "chosen_modes": found.chosen_modes.tolist(), "frame_numbers": numbers}
+    out.with_suffix(".json").write_text(json.dumps(told | {"frame_rate": frame_rate}) + "\n", encoding="utf-8")
+    out.with_suffix(".html").write_text(tracks_page(found, title=f"Tracks of {modes}"), encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(facts))
         return

@@ -1,11 +1,14 @@
-"""The mixture Q = sum_k m_k Q_k (eq. 3 of the paper): weights, marginals, samples, densities."""
+"""The mixture Q = sum_k m_k Q_k (eq. 4 of the paper): weights, marginals, samples, densities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -122,9 +125,28 @@ class MixturePosterior:
         )
         return replace(self, modes=modes, tree=tree)
 
+    def plot(self, image: ArrayLike | None = None, *, axes: Sequence[Any] | None = None) -> Any:
+        """Draw the modes with matplotlib, one panel each, and return the figure.
+
+        Parameters
+        ----------
+        image : drawn under fields over its pixels.
+        axes : one per mode, if not a new figure.
+        """
+        return _notebook().plot(self, image, axes)
+
+    def _repr_html_(self) -> str:
+        """Thumbnails and weights, for notebooks."""
+        return str(_notebook().card(self))
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a compressed ``.npz`` file without pickles; `mixfield.load` reads it back."""
         archive.write(path, archive.Contents(self.modes, self.tree, self.t_max, self.notes))
+
+
+def _notebook() -> ModuleType:
+    """How posteriors look in notebooks; by name, since reports stand on posteriors and not the other way round."""
+    return import_module("mixfield.report.notebook")
 
 
 def _widened(marginals: Floats, labels: NDArray[np.int64], n_labels: int) -> Floats:

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield.apps.pictures import intensities
+from mixfield.apps.superpixels import as_pixels
 from mixfield.io.images import palette, write_grey, write_label_map
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.report.panels import Colours, Key, Panel, compose
+from mixfield.report.png import rgb_png
 
 Bits = NDArray[np.float64]
 
@@ -45,39 +47,47 @@ def facts(posterior: MixturePosterior) -> dict[str, Any]:
     }
 
 
-def write_segmentation(folder: Path, image: ArrayLike, posterior: MixturePosterior, gap: Bits) -> dict[str, Any]:
+def write_segmentation(
+    folder: Path, image: ArrayLike, posterior: MixturePosterior, gap: Bits, *, superpixels: ArrayLike | None = None
+) -> dict[str, Any]:
     """Write everything into a folder and return what ``summary.json`` says.
 
+    - ``image.png``: the image as it is displayed, for `mixfield report`
     - ``mode_1.png``, ...: labels of each mode, indexed PNG with PASCAL's colours, heaviest mode first
     - ``marginals.npz``: ``probs`` (H, W, L), marginals of the mixture in float16; can be read as scores again
     - ``entropy_gap.png``: see `mixfield.entropy_gap`, 100 grey levels per bit
     - ``figure.png``: image, modes, where they differ and the entropy gap side by side
     - ``result.npz``: the posterior, read by `mixfield.load`
     - ``summary.json``: weights, bounds, and how much of the image each mode changes
+    - ``superpixels.npy``: (H, W), where the posterior is about ``superpixels``
     """
     folder.mkdir(parents=True, exist_ok=True)
     for stale in folder.glob("mode_*.png"):
         stale.unlink()
-    for k, labels in enumerate(posterior.labelings(), 1):
+    over_pixels = posterior if superpixels is None else as_pixels(posterior, superpixels)
+    for k, labels in enumerate(over_pixels.labelings(), 1):
         write_label_map(folder / f"mode_{k}.png", labels)
-    np.savez_compressed(folder / "marginals.npz", probs=posterior.marginals().astype(np.float16))
+    np.savez_compressed(folder / "marginals.npz", probs=over_pixels.marginals().astype(np.float16))
+    (folder / "image.png").write_bytes(rgb_png(displayed(image)))
     write_grey(folder / "entropy_gap.png", gap * LEVELS_PER_BIT / 255)
-    figure(image, posterior, gap).save(folder / "figure.png", format="PNG")
+    figure(image, over_pixels, gap).save(folder / "figure.png", format="PNG")
     posterior.save(folder / "result.npz")
-    summary = facts(posterior)
+    if superpixels is not None:
+        np.save(folder / "superpixels.npy", np.asarray(superpixels, np.int32))
+    summary = facts(over_pixels)
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return summary
 
 
 def side_by_side(image: ArrayLike, *labelings: NDArray[np.int64]) -> Colours:
     """Labelings over the image, next to each other, (H, W * count, 3)."""
-    photo = _photo(image)
+    photo = displayed(image)
     return np.concatenate([_overlay(photo, labels) for labels in labelings], axis=1)
 
 
 def figure(image: ArrayLike, posterior: MixturePosterior, gap: Bits) -> Any:
     """The image, its modes with their weights, where they differ and the entropy gap, as a Pillow image."""
-    photo = _photo(image)
+    photo = displayed(image)
     labelings = posterior.labelings()
     height, width = posterior.shape
     panels = [Panel("image", f"{width} x {height} pixels", photo)]
@@ -105,7 +115,7 @@ def _caption(posterior: MixturePosterior, labelings: NDArray[np.int64], k: int) 
     return f"mode {k + 1}: {shown}", f"{behind:.1f} nats behind, {share:.1f} % of pixels differ"
 
 
-def _photo(image: ArrayLike) -> Colours:
+def displayed(image: ArrayLike) -> Colours:
     """(H, W, 3) for the eye; of other than three channels the mean is shown."""
     array = intensities(image)
     if array.shape[-1] != 3:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import struct
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mixfield.report.png import data_uri, grey_png
 
 SIDE, GAP, TOP, BOTTOM = 180, 24, 64, 56
 
@@ -50,18 +49,4 @@ def figure(panels: Sequence[Panel], *, title: str, caption: str) -> str:
 
 def _data_uri(values: NDArray[np.float64]) -> str:
     grey = np.clip(np.rint(255 * values), 0, 255).astype(np.uint8)
-    return "data:image/png;base64," + base64.b64encode(grey_png(grey)).decode()
-
-
-def grey_png(grey: NDArray[np.uint8]) -> bytes:
-    """An 8-bit greyscale PNG file of an image (H, W)."""
-    height, width = grey.shape
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), grey], axis=1).tobytes()
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows, 9)) + _chunk(b"IEND", b"")
-    )
-
-
-def _chunk(kind: bytes, payload: bytes) -> bytes:
-    return struct.pack(">I", len(payload)) + kind + payload + struct.pack(">I", zlib.crc32(kind + payload))
+    return data_uri(grey_png(grey))

@@ -1,0 +1,51 @@
+"""
+Bring your own energy
+=====================
+
+An energy needs no base class. Anything with a shape, a number of labels and three functions will do: the cost of a
+labeling, its expected cost under independent marginals, and the expected cost of each label of each variable.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import mixfield as mf
+
+# %%
+# Sixty voters on a line want to agree with the overall majority, and a little with a private opinion. No pairwise table
+# is ever built: the energy depends on the count alone.
+
+
+class Majority:
+    """Voters who gain from agreeing with the majority; ``opinion`` is each one's cost of voting 1."""
+
+    n_labels = 2
+
+    def __init__(self, opinion, strength):
+        self.opinion, self.strength, self.shape = opinion, strength, opinion.shape
+
+    def of(self, x):
+        return self.opinion @ x - self.strength * (np.mean(x) - 0.5) ** 2
+
+    def expected(self, q):
+        p = q[:, 1]
+        return self.opinion @ p - self.strength * ((p.mean() - 0.5) ** 2 + np.sum(p * (1 - p)) / len(p) ** 2)
+
+    def local_field(self, q):
+        p, n = q[:, 1], len(q)
+        slope = -self.strength / n**2 * (2 * (p.sum() - p - n / 2) + 1)
+        return np.stack([np.zeros(n), self.opinion + slope], axis=-1)
+
+
+# %%
+# Two parties. Mean field would name one of them.
+
+opinion = np.random.default_rng(1).normal(0, 0.4, 60)
+post = mf.infer(Majority(opinion, strength=300.0), n_modes=2)
+print("votes for 1:", post.labelings().sum(1), "with probability", post.weights.round(3))
+
+# %%
+
+figure = post.plot()
+figure.suptitle("who votes what, in each mode")
+plt.show()

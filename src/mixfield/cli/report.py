@@ -1,0 +1,61 @@
+"""``mixfield report``: a saved result as one HTML file to look at, and to mail."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mixfield.cli.options import Json, check_target
+from mixfield.cli.terminal import Progress, console
+
+
+def report(
+    result: Annotated[
+        Path, typer.Argument(help="A posterior (.npz), or a folder of mixfield segment, detect or video.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="The page.  [default: report.html beside or in the result]")] = None,
+    image: Annotated[Path | None, typer.Option(help="Segmentation: the image, if the folder lacks it.")] = None,
+    scene: Annotated[Path | None, typer.Option(help="People: their scene.toml or .pom file.")] = None,
+    tracks: Annotated[Path | None, typer.Option(help="People: their table of tracks (.csv).")] = None,
+    frames: Annotated[str, typer.Option(help="Sequences: first:last or first:last:step.  [default: all]")] = "",
+    title: Annotated[str | None, typer.Option(help="Heading.  [default: the name of the result]")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make one self-contained HTML page of a result: modes, where they differ, the tree of cuts, tracks."""
+    from mixfield.report.results import report_page
+
+    target = out or (result if result.is_dir() else result.parent) / "report.html"
+    check_target(target)
+    started = time.perf_counter()
+    with Progress("frames", None, quiet=as_json) as advance:
+        page = report_page(
+            result,
+            image=image,
+            scene=scene,
+            tracks=tracks,
+            frames=_places(frames),
+            title=title,
+            progress=advance,
+        )
+    target.write_text(page, encoding="utf-8")
+    size, seconds = target.stat().st_size, time.perf_counter() - started
+    if as_json:
+        typer.echo(json.dumps({"report": str(target), "bytes": size, "seconds": seconds}))
+        return
+    console().print(f"wrote {target}, {size / 1e6:.2f} MB: open it in a browser", highlight=False)
+
+
+def _places(text: str) -> slice:
+    from mixfield.errors import MixfieldError
+
+    try:
+        parts = [int(part) if part else None for part in text.split(":")] if text else [None]
+        if len(parts) > 3 or (text and len(parts) == 1):
+            raise ValueError
+        return slice(*parts) if text else slice(None)
+    except ValueError:
+        raise MixfieldError(f"--frames must look like 0:400 or 0:400:10, got {text!r}") from None

@@ -1,0 +1,80 @@
+"""A photograph with scribbles that leave two questions open: is the helmet hers, and is the black table behind it?
+
+The photograph is NASA's portrait of Eileen Collins (public domain), which scikit-image carries in its package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.errors import MixfieldError
+
+REDUCTION = 2  # of the photograph, 512 x 512 pixels
+SUPERPIXELS = 400
+BACKGROUND, ASTRONAUT = 0, 1
+NAMES = ("background", "astronaut")
+REACH = 1  # pixels on each side of a stroke
+
+# strokes by label, as corners (x, y) in the reduced photograph
+STROKES: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = (
+    (BACKGROUND, ((8, 20), (30, 90), (12, 130))),
+    (BACKGROUND, ((52, 60), (66, 90), (66, 15), (165, 6))),
+    (BACKGROUND, ((158, 20), (160, 115), (185, 90))),
+    (BACKGROUND, ((209, 12), (209, 60), (190, 100))),
+    (BACKGROUND, ((240, 30), (245, 100))),
+    (ASTRONAUT, ((92, 45), (100, 22), (128, 20), (142, 40))),
+    (ASTRONAUT, ((108, 50), (106, 85), (122, 74), (126, 60))),
+    (ASTRONAUT, ((80, 107), (118, 135), (145, 107))),
+    (ASTRONAUT, ((66, 150), (35, 175), (30, 235), (110, 245))),
+    (ASTRONAUT, ((100, 160), (115, 220), (130, 180), (165, 165))),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ScribbledPhoto:
+    """A photograph, what somebody scribbled on it, and its superpixels.
+
+    Attributes
+    ----------
+    image : (H, W, 3) uint8.
+    scribbles : (H, W) labels, -1 where nothing was said.
+    superpixels : (H, W) from 0.
+    names : of the labels.
+    """
+
+    image: NDArray[np.uint8]
+    scribbles: NDArray[np.int64]
+    superpixels: NDArray[np.int64]
+    names: tuple[str, ...] = NAMES
+
+
+def scribbled_photo() -> ScribbledPhoto:
+    """The photograph of an astronaut with scribbles; scikit-image brings it along, nothing is downloaded."""
+    try:
+        from skimage.data import astronaut
+        from skimage.segmentation import slic
+    except ImportError:
+        raise MixfieldError(
+            "the photograph comes with scikit-image: pip install 'mixfield[demo]' (or try mixfield demo --graph)"
+        ) from None
+    full = astronaut()  # type: ignore[no-untyped-call, unused-ignore]
+    side = full.shape[0] // REDUCTION
+    image = full.reshape(side, REDUCTION, side, REDUCTION, 3).mean((1, 3)).round().astype(np.uint8)
+    superpixels = slic(image, n_segments=SUPERPIXELS, compactness=10, start_label=0)
+    return ScribbledPhoto(image, _drawn(image.shape[:2]), superpixels.astype(np.int64))
+
+
+def _drawn(shape: tuple[int, int]) -> NDArray[np.int64]:
+    """The strokes as a label map."""
+    labels = np.full(shape, -1, np.int64)
+    for label, corners in STROKES:
+        for (x0, y0), (x1, y1) in pairwise(corners):
+            steps = 2 * max(abs(x1 - x0), abs(y1 - y0)) + 1
+            for x, y in zip(np.linspace(x0, x1, steps), np.linspace(y0, y1, steps), strict=True):
+                row, column = round(y), round(x)
+                labels[max(0, row - REACH) : row + REACH + 1, max(0, column - REACH) : column + REACH + 1] = label
+    return labels
