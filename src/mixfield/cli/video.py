@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from mixfield.io.film import Frame, ScoredFrames
     from mixfield.meanfield.solver import Solver
     from mixfield.mixture.posterior import MixturePosterior
+    from mixfield.report.video_page import VideoFrame
+
+SHOWN = 100  # frames on the page, so that memory does not grow with the number of frames
 
 
 def video(
@@ -40,7 +44,7 @@ def video(
 ) -> None:
     """Segment a video: labels that follow the points they belong to.
 
-    Writes labels/ and mean_field/ (indexed PNG), video.mp4 with both side by side, and frames.json.
+    Writes labels/ and mean_field/ (indexed PNG), video.mp4 with both side by side, frames.json, and report.html.
     """
     from mixfield.apps.video import Consistency, ModePath, follow
     from mixfield.errors import MixfieldError
@@ -56,7 +60,7 @@ def video(
     started = time.perf_counter()
     with Progress("frames", len(source), quiet=as_json) as advance, _Output(out, rate) as output:
         for one in follow(stream, ModePath(how)):
-            output.add(one, *stream.waiting.pop(0))
+            output.add(one, stream.waiting.pop(0))
             advance(len(output.rows))
     summary = {
         "frames": output.rows,
@@ -64,6 +68,7 @@ def video(
         "seconds": time.perf_counter() - started,
         "seconds_modes": stream.seconds,
     }
+    output.write_page(frames.name, rate)
     (out / "frames.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(summary))
@@ -73,9 +78,20 @@ def video(
     missing = sum(1 for row in output.rows if row["mode"] is None)
     console().print(
         f"{len(output.rows)} frames in {summary['seconds']:.1f} s, {starts} unbroken chains, {missing} missing; "
-        f"another mode than mean field in {changed}\nwrote {out}/: video.mp4, labels/, mean_field/, frames.json",
+        f"another mode than mean field in {changed}\n"
+        f"wrote {out}/: report.html, video.mp4, labels/, mean_field/, frames.json",
         highlight=False,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Waiting:
+    """A frame that is not decided yet: labels (H, W) of mean field and (K, H, W) of its modes, and their weights."""
+
+    frame: Frame
+    plain: Any = None
+    labelings: Any = None
+    weights: Any = None
 
 
 class _Stream:
@@ -83,7 +99,7 @@ class _Stream:
 
     def __init__(self, source: ScoredFrames, modes: int, seed: int, how: Solver, evidence: dict[str, Any]) -> None:
         self.source, self.modes, self.seed, self.how, self.evidence = source, modes, seed, how, evidence
-        self.waiting: list[tuple[Frame, Any]] = []
+        self.waiting: list[_Waiting] = []
         self.seconds = 0.0
 
     def __iter__(self) -> Iterator[tuple[Any, MixturePosterior | None, Any]]:
@@ -91,7 +107,7 @@ class _Stream:
 
         for frame in self.source:
             if frame.image is None or frame.scores is None:
-                self.waiting.append((frame, None))
+                self.waiting.append(_Waiting(frame))
                 yield None, None, None
                 continue
             started = time.perf_counter()
@@ -99,8 +115,9 @@ class _Stream:
             posterior = mf.infer(energy, self.modes, rng=self.seed, solver=self.how)
             self.seconds += time.perf_counter() - started
             root = min(posterior.modes, key=lambda mode: abs(mode.log_z - posterior.tree[0].log_z))
-            self.waiting.append((frame, root.labeling()))
-            yield frame.image, posterior, posterior.calibrated(mf.ModeRanking(energy, frame.image))
+            weights = posterior.calibrated(mf.ModeRanking(energy, frame.image))
+            self.waiting.append(_Waiting(frame, root.labeling(), posterior.labelings(), weights))
+            yield frame.image, posterior, weights
 
 
 class _Output:
@@ -109,7 +126,7 @@ class _Output:
     def __init__(self, out: Path, rate: float) -> None:
         from mixfield.io.film import FilmWriter
 
-        self.out, self.rows = out, list[dict[str, Any]]()
+        self.out, self.rows, self.shown = out, list[dict[str, Any]](), list["VideoFrame"]()
         self.film = FilmWriter(out / "video.mp4", rate)
         for name in ("labels", "mean_field"):
             (out / name).mkdir(parents=True, exist_ok=True)
@@ -120,17 +137,31 @@ class _Output:
     def __exit__(self, *exc: object) -> None:
         self.film.close()
 
-    def add(self, one: Decided, frame: Frame, plain: Any) -> None:
+    def add(self, one: Decided, seen: _Waiting) -> None:
         """Write one frame."""
         from mixfield.io.images import write_label_map
         from mixfield.report.segmentation import side_by_side
+        from mixfield.report.video_page import VideoFrame
 
-        row: dict[str, Any] = {"frame": frame.name, "mode": None, "differs": 0.0, "matched": None, "starts": False}
-        if one.labels is not None and frame.image is not None:
-            write_label_map(self.out / "labels" / f"{frame.name}.png", one.labels)
-            write_label_map(self.out / "mean_field" / f"{frame.name}.png", plain)
-            self.film.add(side_by_side(frame.image, plain, one.labels))
+        image, name = seen.frame.image, seen.frame.name
+        row: dict[str, Any] = {"frame": name, "mode": None, "differs": 0.0, "matched": None, "starts": False}
+        if one.labels is not None and image is not None:
+            write_label_map(self.out / "labels" / f"{name}.png", one.labels)
+            write_label_map(self.out / "mean_field" / f"{name}.png", seen.plain)
+            self.film.add(side_by_side(image, seen.plain, one.labels))
             matched = None if one.matched != one.matched else one.matched
-            differs = float((one.labels != plain).mean())
+            differs = float((one.labels != seen.plain).mean())
             row |= {"mode": one.mode, "differs": differs, "matched": matched, "starts": one.starts}
+            if len(self.shown) < SHOWN:
+                modes = seen.labelings.astype("uint8" if seen.labelings.max() < 256 else "int32")
+                number = len(self.rows)
+                self.shown.append(VideoFrame(image, seen.plain, modes, seen.weights, one.mode, number=number))
         self.rows.append(row)
+
+    def write_page(self, title: str, rate: float) -> None:
+        """The page of the first frames, and what `mixfield report` makes it from."""
+        from mixfield.report.results import write_video
+        from mixfield.report.video_page import video_page
+
+        write_video(self.out / "video.npz", self.shown)
+        (self.out / "report.html").write_text(video_page(self.shown, frame_rate=rate, title=title), encoding="utf-8")

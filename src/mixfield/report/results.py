@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io.detection_run import DetectionRun
@@ -17,7 +18,7 @@ from mixfield.io.tracks import read_csv
 from mixfield.mixture.posterior import load
 from mixfield.report.field_page import field_page
 from mixfield.report.people_page import TrackTable, people_page
-from mixfield.report.segmentation import LEVELS_PER_BIT
+from mixfield.report.segmentation import LEVELS_PER_BIT, displayed
 from mixfield.report.segmentation_page import segmentation_page
 from mixfield.report.video_page import VideoFrame, video_page
 from mixfield.scene.scene import Scene
@@ -131,6 +132,25 @@ def _tracks(path: Path, numbers: list[int], room: Scene) -> TrackTable:
     kept["frame"] = [place[number] for number in kept["frame"].tolist()]
     modes = np.array([chosen.get(number, 0) for number in numbers], np.int64)
     return TrackTable(kept, modes, told.get("summary", {}), told.get("frame_rate"))
+
+
+def write_video(path: Path, frames: Sequence[VideoFrame]) -> None:
+    """Write frames of one size as `_video` reads them; missing modes are padding."""
+    most = max(len(np.asarray(frame.weights)) for frame in frames)
+
+    def padded(array: ArrayLike) -> NDArray[Any]:
+        values = np.asarray(array)
+        return np.pad(values, [(0, most - len(values))] + [(0, 0)] * (values.ndim - 1))
+
+    np.savez_compressed(
+        path,
+        images=np.stack([displayed(frame.image) for frame in frames]),
+        mean_field=np.stack([np.asarray(frame.mean_field) for frame in frames]),
+        modes=np.stack([padded(frame.modes) for frame in frames]),
+        weights=np.stack([padded(frame.weights) for frame in frames]),
+        chosen=np.array([frame.chosen for frame in frames]),
+        numbers=np.array([t if frame.number is None else frame.number for t, frame in enumerate(frames)]),
+    )
 
 
 def _video(path: Path, frames: slice, title: str | None) -> str:
