@@ -73,7 +73,7 @@ def throughput(images: int, side: int, rounds: int) -> None:
 
 
 def overhead(items: int) -> None:
-    for name, engine in {"serial": batch.Serial()} | ENGINES:
+    for name, engine in ({"serial": batch.Serial()} | ENGINES).items():
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         spent = seconds(tiny, items, engine)
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024

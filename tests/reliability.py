@@ -6,6 +6,7 @@ Counts can be given: ``--kills 100 --files 500 --items 10000``.
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import resource
 import subprocess
@@ -114,7 +115,8 @@ def page(told: argparse.Namespace) -> str:
     parts = [
         "# Reliability\n",
         f"`python tests/reliability.py` made this page on {date.today()}: mixfield {mf.__version__}, Python "
-        f"{platform.python_version()}, numpy {np.__version__}, {platform.system()}.\n",
+        f"{platform.python_version()}, numpy {np.__version__}, {platform.system()}, "
+        f"{os.cpu_count()} cores at a load of {os.getloadavg()[0]:.0f}.\n",
         "## Drivers killed at random points\n",
         f"kill -9 at a random time, the same command again, until it ends: {total} kills. Lost items are in no "
         "manifest, those done twice in it two times, and runs that differ have other bytes than an undisturbed one.\n",

@@ -49,7 +49,7 @@ def integers(name: str, value: ArrayLike, *, low: int, high: int) -> NDArray[np.
     array = np.asarray(value)
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
-    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
+    if array.dtype.kind == "f" and np.all(np.isfinite(array) & (array == np.floor(array))):
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise MixfieldError(f"{name} must hold integers, got dtype {array.dtype}")

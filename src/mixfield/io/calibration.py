@@ -83,7 +83,9 @@ def _camera(
             f"{', '.join(values) or 'none'}"
         )
     rotation = np.asarray(found["R"], np.float64)
-    rotation = _rodrigues(rotation.ravel()) if rotation.size == 3 else _matrix(rotation, (3, 3), "R", where)
+    rotation = (
+        _rodrigues(_matrix(rotation, (3,), "R", where)) if rotation.size == 3 else _matrix(rotation, (3, 3), "R", where)
+    )
     if not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3):
         raise FileFormatError(f"{where}: R is not a rotation")
     lens = OpenCVLens(

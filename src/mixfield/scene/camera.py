@@ -111,6 +111,8 @@ class FromHomography:
             raise MixfieldError(
                 f"ground and pixels must be (k, 2) with k >= 4 matching points, got {world.shape} and {image.shape}"
             )
+        if not (np.isfinite(world).all() and np.isfinite(image).all()):
+            raise MixfieldError("ground and pixels must be finite numbers")
         x, y, one = world[:, 0], world[:, 1], np.ones(len(world))
         zero = np.zeros((len(world), 3))
         points = np.stack([x, y, one], axis=1)
