@@ -95,7 +95,7 @@ def _figure(families: Sequence[dict[str, Any]], path: Path) -> None:
     panels = []
     for entry in sorted(families, key=lambda f: (-f["family"].size, f["family"].preset)):
         kind = entry["family"]
-        is_true = entry["measure"] == "true KL"
+        is_true, whole = entry["measure"] == "true KL", entry["instances_with"][-1]
         curves = []
         for name, key, colour, dashed in DRAWN:
             mean, error = (np.array(entry["whole_curves"][key][part]) for part in ("mean", "standard_error"))
@@ -106,7 +106,7 @@ def _figure(families: Sequence[dict[str, Any]], path: Path) -> None:
             curves.append(Curve(name, entry["modes"], mean.tolist(), band, colour, dashed))
         panels.append(
             Panel(
-                f"{kind.size} x {kind.size}, {kind.sign} {kind.topology}, {kind.preset}, n = {entry['instances_with'][-1]}",
+                f"{kind.size} x {kind.size}, {kind.sign} {kind.topology}, {kind.preset}, n = {whole}",
                 "modes",
                 "KL (nats)" if is_true else "log Z~ above mean field (nats)",
                 curves,
@@ -189,8 +189,8 @@ def _losses(families: Sequence[dict[str, Any]]) -> list[str]:
     lines = [
         "## Where restarts still win",
         "",
-        "At the last number of modes and equal time. A mixture contains its heaviest mode, so restarts can only win by an optimum",
-        "that the mixture's search did not find; the last column tells how much better than the heaviest mode it is.",
+        "At the last number of modes and equal time. A mixture contains its heaviest mode, so restarts can only win by an",
+        "optimum that the mixture's search did not find; the last column tells how much better than the heaviest mode it is.",
         "",
         "| family | instance | restarts win against | modes | by (nats) | better than the heaviest mode by |",
         "|---|---|---|---|---|---|",
