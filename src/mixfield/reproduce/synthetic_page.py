@@ -189,8 +189,9 @@ def _losses(families: Sequence[dict[str, Any]]) -> list[str]:
     lines = [
         "## Where restarts still win",
         "",
-        "At the last number of modes and equal time. A mixture contains its heaviest mode, so restarts can only win by an",
-        "optimum that the mixture's search did not find; the last column tells how much better than the heaviest mode it is.",
+        "At the last number of modes and equal time. A mixture contains its heaviest mode, so restarts can only win by",
+        "an optimum that the mixture's search did not find; the last column tells how much better than the heaviest",
+        "mode it is.",
         "",
         "| family | instance | restarts win against | modes | by (nats) | better than the heaviest mode by |",
         "|---|---|---|---|---|---|",
