@@ -312,8 +312,9 @@ def _page(results: list[dict], found: list[Claim], about: dict) -> list[str]:
     lines = [
         "# Generic models: accuracy against time",
         "",
-        f"`{about['command']}` made this page, on {len(results)} UAI-2014 models without evidence, all methods in one",
-        "run, each on one thread, in processor seconds without reading the file and without compiling.",
+        f"`{about['command']}` made this page, on {len(results)} of {len(MODELS)} UAI-2014 models without evidence,",
+        "all methods in one run, each on one thread, in processor seconds without reading the file and without",
+        "compiling.",
         "",
         *table(found),
         "",

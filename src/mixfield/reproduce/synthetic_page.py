@@ -13,7 +13,7 @@ import numpy as np
 from mixfield.report.curves import Curve, Panel, write_curves
 from mixfield.reproduce import claims
 from mixfield.reproduce.synthetic import BASELINE, BATCH, DEFAULT, MATCHED
-from mixfield.reproduce.synthetic_summary import SAME_SEARCH, restarts_of, summarise
+from mixfield.reproduce.synthetic_summary import ENOUGH, SAME_SEARCH, restarts_of, summarise
 from mixfield.reproduce.synthetic_summary import claims as judged
 
 STEP = "equal_sweeps"
@@ -95,7 +95,7 @@ def _figure(families: Sequence[dict[str, Any]], path: Path) -> None:
     panels = []
     for entry in sorted(families, key=lambda f: (-f["family"].size, f["family"].preset)):
         kind = entry["family"]
-        is_true = entry["measure"] == "true KL"
+        is_true, whole = entry["measure"] == "true KL", entry["instances_with"][-1]
         curves = []
         for name, key, colour, dashed in DRAWN:
             mean, error = (np.array(entry["whole_curves"][key][part]) for part in ("mean", "standard_error"))
@@ -106,7 +106,7 @@ def _figure(families: Sequence[dict[str, Any]], path: Path) -> None:
             curves.append(Curve(name, entry["modes"], mean.tolist(), band, colour, dashed))
         panels.append(
             Panel(
-                f"{kind.size} x {kind.size}, {kind.sign} {kind.topology}, {kind.preset}",
+                f"{kind.size} x {kind.size}, {kind.sign} {kind.topology}, {kind.preset}, n = {whole}",
                 "modes",
                 "KL (nats)" if is_true else "log Z~ above mean field (nats)",
                 curves,
@@ -150,10 +150,15 @@ def _complete(families: Sequence[dict[str, Any]], wanted: int) -> str:
     if min(full) == wanted:
         return f"All {wanted} instances of every family are in."
     few = min(f["modes"][f["common"] - 1] for f in families)
-    shorter = f"{_span(full)} of these with all modes, the others with {few}" if full != every else "with all modes"
+    shorter = (
+        f"{_span(full)} of these with all modes, the others with {few} (`--modes {few}`)"
+        if full != every
+        else "with all modes"
+    )
     return (
         f"**This page has {_span(every)} of the {wanted} instances of each family**, {shorter}: the run was stopped, "
-        "and the same command goes on with the others. Differences below two standard errors are called unclear."
+        "and the same command goes on with the others. Differences are called clear from two standard errors and "
+        f"{ENOUGH} instances on: where there are fewer, the numbers are an impression, not evidence."
     )
 
 
@@ -168,7 +173,7 @@ def _table(families: Sequence[dict[str, Any]], at: int, what: str) -> list[str]:
     lines.append("|---" * (len(COLUMNS) + 3) + "|")
     for entry in families:
         kind = entry["family"]
-        cells = [_cell(entry["mean_field"], 0), *(_cell(entry["curves"][key], at) for _, key in COLUMNS)]
+        cells = [_cell(entry["mean_field"], at), *(_cell(entry["curves"][key], at) for _, key in COLUMNS)]
         name = f"{kind.sign} {kind.topology}, {kind.preset}"
         lines.append(f"| {name} | {entry['instances_with'][at]} | " + " | ".join(cells) + " |")
     return [*lines, ""]
@@ -184,8 +189,9 @@ def _losses(families: Sequence[dict[str, Any]]) -> list[str]:
     lines = [
         "## Where restarts still win",
         "",
-        "With all modes and equal time. A mixture contains its heaviest mode, so restarts can only win by an optimum",
-        "that the mixture's search did not find; the last column tells how much better than the heaviest mode it is.",
+        "At the last number of modes and equal time. A mixture contains its heaviest mode, so restarts can only win by",
+        "an optimum that the mixture's search did not find; the last column tells how much better than the heaviest",
+        "mode it is.",
         "",
         "| family | instance | restarts win against | modes | by (nats) | better than the heaviest mode by |",
         "|---|---|---|---|---|---|",
