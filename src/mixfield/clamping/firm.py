@@ -24,7 +24,7 @@ from mixfield.errors import MixfieldError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver
 
-HELD = 1e-2  # change at which a mode that is held counts as converged if nobody says: on the brink, it goes on creeping
+HELD = 5e-2  # change at which a mode that is held counts as converged if nobody says: on the brink, it goes on creeping
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
