@@ -9,7 +9,7 @@ from typing import Any
 
 from mixfield.errors import MixfieldError
 
-STYLE: dict[Any, Any] = {"svg.hashsalt": "mixfield", "svg.fonttype": "none", "font.size": 11}
+STYLE: dict[Any, Any] = {"svg.hashsalt": "mixfield", "svg.fonttype": "none", "font.size": 11, "axes.titlesize": 10.5}
 
 
 @contextmanager

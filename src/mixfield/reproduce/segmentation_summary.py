@@ -18,10 +18,14 @@ Floats = NDArray[np.float64]
 COUNTS = (1, 2, 4, 8, 16, 32)
 WORTH = 0.02  # gain of mean IoU over mean field that somebody would want to have
 FOLDS = 5
+COVERED = 0.8  # share of our images that a method must have done to be compared
 
 
 def gains(rows: Sequence[Row]) -> dict[str, dict[str, Floats]]:
-    """(images, counts) points of mean IoU gained by the best of K, by network and method, on the same images."""
+    """(images, counts) points of mean IoU gained by the best of K, by network and method, on the same images.
+
+    Methods that a run, stopped early, has not tried on most images are left out.
+    """
     table: dict[str, dict[str, Floats]] = {}
     for net in dict.fromkeys(row["net"] for row in rows):
         found: dict[str, dict[tuple[str, str], list[float]]] = {}
@@ -29,12 +33,9 @@ def gains(rows: Sequence[Row]) -> dict[str, dict[str, Floats]]:
             if row["net"] == net:
                 best = [100 * (max([row["mean_field"], *row["ious"][:count]]) - row["mean_field"]) for count in COUNTS]
                 found.setdefault(row["method"], {})[row["set"], row["image"]] = best
-        compared = {name: one for name, one in found.items() if name.startswith(("ours", "DivMBest", "noise"))}
-        shared = set.intersection(*(set(one) for one in compared.values())) if compared else set()
-        table[net] = {
-            name: np.array([one[key] for key in sorted(shared if name in compared else set(one) & shared)])
-            for name, one in found.items()
-        }
+        wide = {name: one for name, one in found.items() if len(one) >= COVERED * len(found["ours"])}
+        shared = sorted(set.intersection(*(set(one) for one in wide.values())))
+        table[net] = {name: np.array([one[key] for key in shared]) for name, one in wide.items()}
     return table
 
 
