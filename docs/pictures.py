@@ -43,22 +43,25 @@ def demo_figure() -> None:
 def doubtful_video(frames: int = 14) -> str:
     """A page about a ball that passes in front of a patch of its own colour."""
     rows, columns = np.mgrid[:60, :100]
-    found, before = [], None
+    kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
+    images, single, posteriors = [], [], []
     for t in range(frames):
         image = np.full((60, 100, 3), (70, 90, 110), np.uint8)
         patch, ball = (columns > 58) & (columns < 78) & (rows > 15) & (rows < 45), _disc(rows, columns, 10 + 6 * t)
         image[patch] = (190, 80, 60)
         image[ball] = (205, 75, 55)
-        scores = np.where(ball, 0.85, np.where(patch, 0.56 + 0.004 * np.sin(2 * t), 0.2))
-        kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
+        scores = np.where(ball, 0.85, np.where(patch, 0.65 if t % 3 == 2 else 0.25, 0.2))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             energy = mf.segmentation_energy(image, scores, kernels=kernels)
-            single, post = mf.mean_field(energy), mf.infer(energy, n_modes=3)
-        labels = post.labelings()
-        chosen = 0 if before is None else int(np.argmin([(one != before).sum() for one in labels]))
-        before = labels[chosen]
-        found.append(VideoFrame(image, single.labeling(), labels, post.weights, chosen))
+            single.append(mf.mean_field(energy).labeling())
+            posteriors.append(mf.infer(energy, n_modes=3))
+        images.append(image)
+    chosen = mf.segment_video(images, posteriors).chosen_modes.tolist()
+    found = [
+        VideoFrame(image, plain, post.labelings(), post.weights, mode)
+        for image, plain, post, mode in zip(images, single, posteriors, chosen, strict=True)
+    ]
     return video_page(found, names=("background", "object"), title="A ball in front of a patch of its colour")
 
 

@@ -22,9 +22,11 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def commands(page: Path) -> list[list[str]]:
-    """The mixfield commands of the shell blocks of a page."""
+def commands(page: Path, *, console: bool = False) -> list[list[str]]:
+    """The mixfield commands of the shell blocks of a page, and of those that only show them after a ``$``."""
     lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    if console:
+        lines += [line.removeprefix("$ ") for block in blocks(page, "console") for line in block.splitlines()]
     return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("mixfield ")]
 
 
@@ -36,10 +38,10 @@ def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
         exec(compile(block, page.name, "exec"), session)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page, console=True)], ids=lambda page: page.name)
 def test_commands_are_understood(page):
     program = typer.main.get_command(app)
-    for words in commands(page):
+    for words in commands(page, console=True):
         verb, rest = program.commands[words[0]], words[1:]
         while hasattr(verb, "commands") and rest:
             verb, rest = verb.commands[rest[0]], rest[1:]

@@ -12,6 +12,7 @@ import mixfield as mf
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
 from mixfield.io.film import FilmWriter, ScoredFrames
+from mixfield.io.footage import Video
 
 SHAPE = (32, 40)
 
@@ -75,6 +76,28 @@ def test_a_frame_without_scores_is_missing(footage, tmp_path):
     assert [row["mode"] is None for row in rows] == [False, True, False, False]
     assert rows[2]["starts"]
     assert not (out / "labels" / "frame_1.png").exists()
+
+
+def test_a_stopped_run_leaves_the_frames_that_were_decided(footage, tmp_path, monkeypatch):
+    images, scores = footage
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "frames.json").write_text("{}")  # of an earlier run
+    infer, calls = mf.infer, []
+
+    def stopped(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return infer(*arguments, **options)
+
+    monkeypatch.setattr(mf, "infer", stopped, raising=False)
+    result = CliRunner().invoke(app, ["video", str(images), "--scores", str(scores), "--lag", "1", "--out", str(out)])
+    assert result.exit_code == 130
+    for name in ("labels", "mean_field"):
+        assert sorted(path.name for path in (out / name).iterdir()) == ["frame_0.png", "frame_1.png"]
+    assert len(Video(out / "video.mp4")) == 2
+    assert not (out / "frames.json").exists()
 
 
 def test_a_video_file_is_read_too(footage, tmp_path):

@@ -54,7 +54,7 @@ class ModeRanking:
     ----------
     energy : the field that the posterior belongs to.
     image : (H, W) or (H, W, channels).
-    coefficients : of `FEATURES`; the defaults were learnt on photographs (see the page on segmentation).
+    coefficients : of `FEATURES`, from `fit_ranking`; the defaults are zeros, which hold all modes equally likely.
 
     Examples
     --------

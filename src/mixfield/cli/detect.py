@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixfield.cli import batching
-from mixfield.cli.options import Json, Threads
+from mixfield.cli.options import Json, Seed, Threads
 from mixfield.cli.terminal import console
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def detect(
     init: Annotated[
         list[Path] | None, typer.Option(help="Write the scene file from these calibrations, one per camera, and stop.")
     ] = None,
+    seed: Seed = 0,
     threads: Threads = None,
     engine: batching.Engine = "",
     workers: batching.Workers = None,
@@ -75,8 +76,8 @@ def detect(
 
     room, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
-    run = DetectionRun(out, room, modes, criterion)
-    work = _Drawn(Detected(room, footage, modes, criterion), pictures, threads)
+    run = DetectionRun(out, room, modes, criterion, seed)
+    work = _Drawn(Detected(room, footage, modes, criterion, seed=seed), pictures, threads)
     started = time.perf_counter()
     outcomes = run.outcomes(work, chosen, engine=batching.engine(engine, workers, scheduler))
     results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)

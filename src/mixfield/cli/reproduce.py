@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from mixfield.cli.options import Json
 
 app = typer.Typer(name="reproduce", help="Repeat an experiment: numbers, figure and page.", no_args_is_help=True)
 
@@ -40,6 +43,7 @@ def occupancy(
         int, typer.Option(min=1, max=400, help="Frames of PETS, evenly spread over the first 400.")
     ] = 400,
     scenes: Annotated[int, typer.Option(min=1, help="Synthetic scenes of ten frames per setting.")] = 10,
+    as_json: Json = False,
 ) -> None:
     """People detection: MODA over the distance threshold on PETS 2009, and synthetic scenes."""
     from mixfield.reproduce import occupancy as experiment
@@ -53,7 +57,7 @@ def occupancy(
         results["pets"].append(experiment.pets_curves(Pets(folder, views), chosen[::every], kept, _say))
     for people, cameras in ((3, 1), (4, 2), (5, 2)):
         results["synthetic"].append(experiment.synthetic_hits(people, cameras, _say, scenes=scenes))
-    typer.echo(f"wrote {experiment.write_page(results, out)}")
+    _wrote(experiment.write_page(results, out), as_json)
 
 
 @app.command()
@@ -65,6 +69,7 @@ def tracking(
     ),
     frames: Annotated[int, typer.Option(min=0, max=400, help="Frames of PETS; 0 for the synthetic walks only.")] = 400,
     scenes: Annotated[int, typer.Option(min=0, help="Synthetic walks with doubts.")] = 5,
+    as_json: Json = False,
 ) -> None:
     """People through time: MODA with and without tracks, on PETS 2009 and on synthetic walks."""
     from mixfield.reproduce import tracking as experiment
@@ -75,7 +80,7 @@ def tracking(
         recording = Pets(data_folder(data) / "people" / "pets09-s2l1", views)
         kept = work / f"views-{'-'.join(map(str, views))}"
         results["recorded"].append(experiment.recorded(recording, frames, kept, _say))
-    typer.echo(f"wrote {experiment.write_page(results, out)}")
+    _wrote(experiment.write_page(results, out), as_json)
 
 
 @app.command()
@@ -89,6 +94,7 @@ def synthetic(
     quick: Annotated[bool, typer.Option("--quick", help="7 x 7, 10 instances, 16 modes, one preset.")] = False,
     page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from the fields done so far.")] = False,
     processes: Annotated[int | None, typer.Option(min=1, help="Fields at a time.  [default: all cores]")] = None,
+    as_json: Json = False,
 ) -> None:
     """Random fields: distance to the posterior over the number of modes, against clamping and restarts."""
     from mixfield import _threads
@@ -103,7 +109,7 @@ def synthetic(
     instances, modes = (min(instances, 10), min(modes, 16)) if quick else (instances, modes)
     wanted = experiment.tasks(kinds, instances, modes)
     if not page_only:
-        with Progress("random fields", len(wanted), quiet=False) as tell:
+        with Progress("random fields", len(wanted), quiet=as_json) as tell:
             for done in tasks.run(experiment.measure, wanted, work, processes=processes or _threads.available()):
                 tell(done)
     measured = tasks.largest(experiment.shorter_tasks(kinds, instances, modes), work)
@@ -111,7 +117,7 @@ def synthetic(
         raise MixfieldError(f"no field is done in {work}; run without --page-only first")
     command = "mixfield reproduce synthetic" + (" --quick" if quick else "")
     about = provenance(command, instances=instances, seeds=f"instance number, 0 to {instances - 1}")
-    typer.echo(f"wrote {write_page(measured, about, out)}")
+    _wrote(write_page(measured, about, out), as_json)
 
 
 @app.command()
@@ -119,6 +125,7 @@ def temperature(
     data: Data = None,
     out: Out = OUT,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller picture, fewer temperatures and graphs.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Phase transitions of dense CRFs: entropy over temperature, the fixed point, where random graphs split."""
     from mixfield.reproduce import photos, splitting
@@ -144,7 +151,7 @@ def temperature(
         "with_unaries": [experiment.with_unaries(unary) for unary in experiment.UNARIES],
         "graphs": [splitting.measure(kind, instances) for kind in families(("mmmf",), sizes)],
     }
-    typer.echo(f"wrote {write_page(results, out)}")
+    _wrote(write_page(results, out), as_json)
 
 
 @app.command()
@@ -152,6 +159,7 @@ def motivation(
     out: Out = OUT,
     seeds: Annotated[int, typer.Option(min=1, help="Drawings of the four zones.")] = 20,
     quick: Annotated[bool, typer.Option("--quick", help="Three drawings.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Four zones: what mean field commits to, and the two modes behind it."""
     from mixfield.reproduce import motivation as experiment
@@ -160,7 +168,7 @@ def motivation(
     count = min(seeds, 3) if quick else seeds
     rows, story = experiment.run(range(count), _say)
     about = provenance("mixfield reproduce motivation" + (" --quick" if quick else ""), seeds=f"0 to {count - 1}")
-    typer.echo(f"wrote {experiment.write_page(rows, story, about, out)}")
+    _wrote(experiment.write_page(rows, story, about, out), as_json)
 
 
 @app.command()
@@ -173,6 +181,7 @@ def segmentation(
     modes: Annotated[int, typer.Option(min=2, help="Most segmentations of an image.")] = 32,
     images: Annotated[int | None, typer.Option(min=1, help="Images of each set.  [default: all]")] = None,
     page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Still images: the best of K segmentations against DivMBest, restarts and noise, on two networks."""
     from mixfield.reproduce import segmentation as experiment
@@ -185,7 +194,7 @@ def segmentation(
         names = list(experiment.methods())
         experiment.run(data_folder(data), run, names=names, count=modes, images=images, progress=_say)
     about = provenance("mixfield reproduce segmentation", modes=modes, images=images, seeds="0")
-    typer.echo(f"wrote {write_page(run.checked(), about, out)}")
+    _wrote(write_page(run.checked(), about, out), as_json)
 
 
 @app.command()
@@ -198,6 +207,7 @@ def video(
     modes: Annotated[int, typer.Option(min=2, help="Modes of a frame.")] = 8,
     every: Annotated[int, typer.Option(min=1, help="Every so many frames of a sequence.")] = 1,
     page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Videos: one mode per frame by a shortest path, against mean field and MaxW clamping."""
     from mixfield.reproduce import video as experiment
@@ -208,7 +218,13 @@ def video(
     if not page_only:
         experiment.run(data_folder(data), run, count=modes, every=every, progress=_say)
     about = provenance("mixfield reproduce video", modes=modes, every=every, seeds="0")
-    typer.echo(f"wrote {experiment.write_page(run.checked(), about, out)}")
+    _wrote(experiment.write_page(run.checked(), about, out), as_json)
+
+
+def _wrote(page: Path, as_json: bool) -> None:
+    """Say where the page and its numbers are."""
+    numbers = page.with_suffix(".json")
+    typer.echo(json.dumps({"page": str(page), "json": str(numbers)}) if as_json else f"wrote {page}")
 
 
 def _say(what: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mixfield import _files
 from mixfield.cli.options import Json, Seed, Threads, solver
 from mixfield.cli.terminal import Progress, console
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mixfield.mixture.posterior import MixturePosterior
     from mixfield.report.video_page import VideoFrame
 
+DONE = "frames.json"  # written last: where it is, all frames are done
 SHOWN = 100  # frames on the page, so that memory does not grow with the number of frames
 
 
@@ -44,7 +46,8 @@ def video(
 ) -> None:
     """Segment a video: labels that follow the points they belong to.
 
-    Writes labels/ and mean_field/ (indexed PNG), video.mp4 with both side by side, frames.json, and report.html.
+    Writes labels/ and mean_field/ (indexed PNG), video.mp4 with both side by side, report.html, video.npz to make that
+    page again, and at the end frames.json.  A stopped run leaves the frames decided so far.
     """
     from mixfield.apps.video import Consistency, ModePath, follow
     from mixfield.errors import MixfieldError
@@ -69,7 +72,7 @@ def video(
         "seconds_modes": stream.seconds,
     }
     output.write_page(frames.name, rate)
-    (out / "frames.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    _files.write_text(out / DONE, json.dumps(summary, indent=1) + "\n")
     if as_json:
         typer.echo(json.dumps(summary))
         return
@@ -130,6 +133,7 @@ class _Output:
         self.film = FilmWriter(out / "video.mp4", rate)
         for name in ("labels", "mean_field"):
             (out / name).mkdir(parents=True, exist_ok=True)
+        (out / DONE).unlink(missing_ok=True)  # of an earlier run, and not about the frames that follow
 
     def __enter__(self) -> _Output:
         return self
@@ -164,4 +168,4 @@ class _Output:
         from mixfield.report.video_page import video_page
 
         write_video(self.out / "video.npz", self.shown)
-        (self.out / "report.html").write_text(video_page(self.shown, frame_rate=rate, title=title), encoding="utf-8")
+        _files.write_text(self.out / "report.html", video_page(self.shown, frame_rate=rate, title=title))
