@@ -61,7 +61,12 @@ class Dask:
                     future.add_done_callback(ready.put)
                 if not names:
                     return
-                done = self._wait(ready, client)
+                done = []
+                for future in self._wait(ready, client):
+                    if future.status in ("lost", "pending"):  # with its worker; Dask does it again
+                        future.add_done_callback(ready.put)
+                    else:
+                        done.append(future)
                 yield from self._outcomes(client, done, [names.pop(future.key) for future in done])
 
     @contextmanager
@@ -93,7 +98,7 @@ class Dask:
 
     def _outcomes(self, client: Any, futures: list[Any], names: list[str]) -> list[Outcome]:
         """What futures bring: all together, for each trip to the workers takes milliseconds."""
-        if any(future.status in ("cancelled", "lost") for future in futures):
+        if any(future.status == "cancelled" for future in futures):
             raise self._gone()
         failed = {name: future for name, future in zip(names, futures, strict=True) if future.status == "error"}
         try:

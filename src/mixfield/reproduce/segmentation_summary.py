@@ -83,7 +83,7 @@ def ranking(rows: Sequence[Row]) -> tuple[tuple[float, ...], dict[str, Any]]:
     for name, shares in schemes.items():
         first = [int(np.argmax(share)) for share in shares]
         report[name] = {
-            "best first": sum(qualities[i][first[i]] >= qualities[i].max() - 1e-9 for i in worth),
+            "best first": sum(bool(qualities[i][first[i]] >= qualities[i].max() - 1e-9) for i in worth),
             "mean IoU": 100 * float(np.mean([q[k] for q, k in zip(qualities, first, strict=True)])),
             **_probabilistic(mine, lambda i, shares=shares: shares[i]),  # type: ignore[misc]
         }
