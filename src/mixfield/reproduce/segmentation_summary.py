@@ -55,7 +55,7 @@ def interval(differences: Floats, draws: int = 2000) -> tuple[float, float]:
 
 def per_mode(rows: Sequence[Row], method: str) -> float:
     """Filterings of one mode's labels, for each mode that came back."""
-    mine = [row for row in rows if row["method"] == method]
+    mine = [row for row in rows if row["method"] == method and row["calls"] is not None]
     return sum(row["calls"] for row in mine) / max(1, sum(len(row["ious"]) for row in mine))
 
 
