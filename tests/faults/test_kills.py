@@ -62,6 +62,7 @@ def test_interrupted_by_the_keyboard(tmp_path):
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     )
     manifest = tmp_path / "o" / "manifest.jsonl"
     while not manifest.exists() or manifest.read_bytes().count(b"\n") < 3:

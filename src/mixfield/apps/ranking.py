@@ -92,7 +92,7 @@ def mode_features(posterior: MixturePosterior, energy: DenseCRF, image: ArrayLik
     if labelings.shape[1] != energy.n or posterior.shape != energy.shape:
         raise MixfieldError(f"energy must be the one of the posterior, of shape {posterior.shape}, got {energy.shape}")
     bounds = np.array([mode.log_z for mode in posterior.modes])
-    root = int(np.argmin(np.abs(bounds - posterior.tree[0].log_z))) if posterior.tree else 0
+    root = posterior.plain
     change = _changes(image, energy.shape)
     reference, rows = labelings[root], np.arange(energy.n)
     contrast = [_contrast(labels.reshape(energy.shape), change) for labels in labelings]

@@ -35,12 +35,14 @@ class Consistency:
     ----------
     matcher : which pixels of two frames belong together.
     stiffness : nats that it costs if every matched point changes its label.
+    caution : nats by which another mode than mean field must be better to be chosen.
     least : share of points that must find a partner, else the chain is broken: a cut of the film.
     lag : frames to wait before a mode is chosen; None waits for the end.
     """
 
     matcher: Matcher = field(default_factory=Flow)
     stiffness: float = 100.0
+    caution: float = 2.0
     least: float = 0.02
     lag: int | None = None
 
@@ -118,7 +120,8 @@ class ModePath:
         self._last = frame, q
         shares = posterior.weights if weights is None else _arrays.floats("weights", weights)
         _arrays.check_shape("weights", shares, (len(posterior.modes),), "= one weight per mode")
-        return self._trellis.advance(-np.log(np.maximum(shares, LEAST)), step)
+        other = np.arange(len(shares)) != posterior.plain
+        return self._trellis.advance(self.how.caution * other - np.log(np.maximum(shares, LEAST)), step)
 
     def finish(self) -> list[int]:
         """The modes of the frames that are left: the stream ends, or a frame is missing."""

@@ -117,9 +117,9 @@ class _Stream:
             energy = mf.segmentation_energy(frame.image, frame.scores, threads=self.how.threads, **self.evidence)
             posterior = mf.infer(energy, self.modes, rng=self.seed, solver=self.how)
             self.seconds += time.perf_counter() - started
-            root = min(posterior.modes, key=lambda mode: abs(mode.log_z - posterior.tree[0].log_z))
+            labelings = posterior.labelings()
             weights = posterior.calibrated(mf.ModeRanking(energy, frame.image))
-            self.waiting.append(_Waiting(frame, root.labeling(), posterior.labelings(), weights))
+            self.waiting.append(_Waiting(frame, labelings[posterior.plain], labelings, weights))
             yield frame.image, posterior, weights
 
 

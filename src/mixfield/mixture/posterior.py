@@ -72,6 +72,12 @@ class MixturePosterior:
         """Shape of the field of variables."""
         return self.modes[0].marginals.shape[:-1]
 
+    @property
+    def plain(self) -> int:
+        """Which mode is the mean field of the whole, that nothing was cut from; 0 where the tree is not known."""
+        root = self.tree[0].log_z if self.tree else self.modes[0].log_z
+        return int(np.argmin(np.abs(self._bounds - root)))
+
     def marginals(self, weights: ArrayLike | None = None) -> Floats:
         """(*shape, L) marginals of the mixture, with its own weights or others (K,)."""
         shares = self.weights if weights is None else _arrays.floats("weights", weights)

@@ -93,8 +93,7 @@ def methods() -> dict[str, Method]:
 def _modes(posterior: MixturePosterior) -> Answer:
     """The mean field that was cut first, then the others in the order in which they were found."""
     leaves = [node.mode for node in posterior.tree if node.mode >= 0]
-    first = min(leaves, key=lambda k: abs(posterior.modes[k].log_z - posterior.tree[0].log_z))
-    labelings = posterior.labelings()
+    labelings, first = posterior.labelings(), posterior.plain
     return Answer([labelings[first], *(labelings[k] for k in leaves if k != first)], posterior)
 
 

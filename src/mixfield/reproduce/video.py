@@ -86,18 +86,12 @@ class _Frame:
                     confusion(self.example.truth, labels, n_labels).tolist() for labels in posterior.labelings()
                 ],
                 "log_z": [mode.log_z for mode in posterior.modes],
-                "root": _root(posterior),
+                "root": posterior.plain,
             }
             if before is not None and matches is not None:
                 one, two = _stacked(before.posteriors[name]), _stacked(posterior)
                 found[name]["steps"] = changes(one[:, matches.first], two[:, matches.second]).round(6).tolist()
         return found
-
-
-def _root(posterior: MixturePosterior) -> int:
-    """Which mode is the mean field that was cut first."""
-    bounds = np.array([mode.log_z for mode in posterior.modes])
-    return int(np.argmin(np.abs(bounds - posterior.tree[0].log_z)))
 
 
 def _stacked(posterior: MixturePosterior) -> Floats:
@@ -131,7 +125,11 @@ def _sequence(rows: Sequence[Row], coefficients: Sequence[float], how: Consisten
         path = shortest_path(costs, steps)
         return sum(np.array(row[name]["counts"][k]) for row, k in zip(rows, path, strict=True))
 
-    ranked = [-log_softmax(np.array(row["features"]) @ np.array(coefficients)) for row in rows]
+    ranked = [
+        how.caution * (np.arange(len(row["features"])) != row["modes"]["root"])
+        - log_softmax(np.array(row["features"]) @ np.array(coefficients))
+        for row in rows
+    ]
     weighed = [np.minimum(-log_softmax(np.array(row["clamped"]["log_z"])), 20.0) for row in rows]
     return {
         "mean field": sum(np.array(row["modes"]["counts"][row["modes"]["root"]]) for row in rows),
