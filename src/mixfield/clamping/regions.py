@@ -6,7 +6,7 @@ Two kinds of cut complement each other.  REMOVE is the paper's: "fewer than half
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,12 +45,7 @@ class SuppressedRegions:
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """Cuts, those of the evidence first."""
         labels = leaf.q.argmax(1)
-        for temperature, q in views(leaf, self.heat):
-            for label in range(q.shape[1]):
-                for level in self.levels:
-                    marked = (labels != label) & (q[:, label] > level)
-                    for group in regions(leaf, marked, self.smallest, self.largest):
-                        yield Proposal(cut(group, label), temperature)
+        return _level_cuts(self, leaf, lambda p, label, level: (labels != label) & (p > level))
 
 
 @dataclass(frozen=True)
@@ -65,12 +60,7 @@ class DoubtedRegions:
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """Cuts, those of the evidence first."""
         labels = leaf.q.argmax(1)
-        for temperature, q in views(leaf, self.heat):
-            for label in np.unique(labels).tolist():
-                for level in self.levels:
-                    marked = (labels == label) & (q[:, label] < level)
-                    for group in regions(leaf, marked, self.smallest, self.largest):
-                        yield Proposal(cut(group, label), temperature)
+        return _level_cuts(self, leaf, lambda p, label, level: (labels == label) & (p < level))
 
 
 @dataclass(frozen=True)
@@ -104,6 +94,17 @@ class SuppressedWindows:
                     group = window[(marked & (second == label))[window]]
                     if len(group) >= max(1.0, self.smallest * len(labels)):
                         yield Proposal(cut(group, label), temperature)
+
+
+def _level_cuts(
+    how: SuppressedRegions | DoubtedRegions, leaf: Leaf, marked: Callable[[Floats, int, float], Bools]
+) -> Iterator[Proposal]:
+    """Cuts of the regions that ``marked(probabilities of a label (n,), label, level)`` tells."""
+    for temperature, q in views(leaf, how.heat):
+        for label in range(q.shape[1]):
+            for level in how.levels:
+                for group in regions(leaf, marked(q[:, label], label, level), how.smallest, how.largest):
+                    yield Proposal(cut(group, label), temperature)
 
 
 def views(leaf: Leaf, heat: float) -> Iterator[tuple[float, Floats]]:

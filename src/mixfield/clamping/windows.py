@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
+from mixfield.clamping.regions import available, temperatures
 from mixfield.clamping.selection import BITS, densest
-from mixfield.clamping.temperature import critical_temperature
 from mixfield.meanfield.free_energy import entropies
 
 Floats = NDArray[np.float64]
@@ -40,15 +40,10 @@ class MeltingWindows:
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """Cuts, the largest groups first."""
         shape = leaf.energy.shape
-        gamma = 2.0 * critical_temperature(leaf.energy)
         now = entropies(leaf.q) * BITS
-        labels = leaf.q.argmax(1)
-        free = np.zeros(len(labels), bool)
-        free[leaf.free] = True
-        for constraint in leaf.cell.constraints:  # a group that was cut would be cut again, or turned back
-            free[constraint.group] = False
+        labels, free = leaf.q.argmax(1), available(leaf)
         found: list[tuple[int, Proposal]] = []
-        heats = sorted({max(1.0, share * gamma) for share in self.heats})
+        heats = temperatures(leaf, self.heats)
         for heat, q in zip(heats, leaf.melted(heats), strict=True):
             candidates = free & (now < self.low) & (entropies(q) * BITS > self.high)
             for share in self.shares:

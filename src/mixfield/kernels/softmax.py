@@ -6,13 +6,13 @@ import numpy as np
 from numba import njit
 
 from mixfield.kernels import pixel_rows
+from mixfield.kernels.pixel_rows import LOWEST
 
 MANY = 8  # labels from which those of a pixel are updated together
 CHUNK = 128  # pixels updated together: contiguous numbers, and one logarithm of the product of their normalisers
 FAR = np.float32(1e30)
-LOWEST = np.float32(-32.0)  # below it a probability is zero: products of smaller ones would be slow denormal numbers
-LOG2_E = np.float32(1.4426950408889634)
-LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+LOG2_E = np.float32(pixel_rows.LOG2_E)
+LN2_HIGH, LN2_LOW = np.float32(pixel_rows.LN2_HIGH), np.float32(pixel_rows.LN2_LOW)
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")

@@ -82,7 +82,8 @@ class Releasing:
             if cell is not None:
                 cells.append((proposal, cell))
         if cells:
-            found = self.clamp.settle(self.crf, [cell for _, cell in cells], parent, self.solver, wanted=self._filter())
+            wanted = self._remembering(list(self.labelings))  # some of them will be refused
+            found = self.clamp.settle(self.crf, [cell for _, cell in cells], parent, self.solver, wanted=wanted)
             for (proposal, _), settled in zip(cells, found, strict=True):
                 self.foreseen[_key(parent, proposal.constraint)] = settled
 
@@ -93,31 +94,22 @@ class Releasing:
             return parent
         if cell.constraints[-1].probability(parent.q[0]) < 0.5:
             found = self.foreseen.get(_key(parent, cell.constraints[-1]))
-            if found is not None and not self._is_new(found):
+            if found is not None and not self._remembering(self.labelings)(found.q[0].argmax(1)):
                 return None
         else:  # the parent's side, where its mode is not quite at home
             found = self.clamp.settle(self.crf, [cell], parent, self.solver)[0]
         return found if found is not None and cell.mass(found.q[0]) >= enough else None
 
-    def _filter(self) -> Callable[[NDArray[np.int64]], bool]:
-        """Tells labels that neither a mode nor those asked about before nearly have."""
-        known = list(self.labelings)
+    def _remembering(self, known: list[NDArray[np.int64]]) -> Callable[[NDArray[np.int64]], bool]:
+        """Tells whether labels are nearly those of none that are ``known``; new ones join them."""
 
-        def wanted(labels: NDArray[np.int64]) -> bool:
+        def is_new(labels: NDArray[np.int64]) -> bool:
             fresh = not any((labels == other).mean() > self.distinct for other in known)
             if fresh:
                 known.append(labels)
             return fresh
 
-        return wanted
-
-    def _is_new(self, found: Settled) -> bool:
-        """Whether no mode has nearly the same labels; if so, remember its own."""
-        labels = found.q[0].argmax(1)
-        if any((labels == known).mean() > self.distinct for known in self.labelings):
-            return False
-        self.labelings.append(labels)
-        return True
+        return is_new
 
     def polish(self, leaf: Leaf) -> Settled | None:  # noqa: ARG002
         """Nothing was found after it that could help."""
