@@ -62,33 +62,36 @@ def run(command, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **options)
 
 
-def kill_until_done(command, rng, longest, *, most=6):
-    """Start a command, kill -9 its driver at a random time, start it again, until it ends; returns the kills.
+def kill_until_done(command, out, items, rng, *, most=6):
+    """Start a command, kill -9 its driver at a random point, start it again, until it ends; returns the kills.
 
-    Times are uniform below ``longest`` seconds; after ``most`` kills it is left alone, however long it takes.
+    A point is a number of finished items, at most half of those still to do, and a few milliseconds more, so that a run
+    is met while it starts, inside an item and between two. After ``most`` kills it is left alone.
     """
-    kills = 0
-    while True:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for kills in range(most):
+        before = finished(out)
+        wanted = before + rng.integers(0, max(1, (items - before) // 2))
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and finished(out) < wanted:
+            time.sleep(0.001)
         try:
-            _, complaint = process.communicate(timeout=rng.uniform(0, longest) if kills < most else None)
+            _, complaint = process.communicate(timeout=rng.uniform(0, 0.05))
         except subprocess.TimeoutExpired:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
-            process.stdout.close()
             process.stderr.close()
-            kills += 1
             continue
         assert process.returncode == 0, complaint
         return kills
-
-
-def seconds(command):
-    """How long a command takes, and that it ends well."""
-    started = time.monotonic()
     done = run(command)
     assert done.returncode == 0, done.stderr
-    return time.monotonic() - started
+    return most
+
+
+def finished(out):
+    """How many lines the manifest has below its first."""
+    manifest = out / "manifest.jsonl"
+    return max(0, manifest.read_bytes().count(b"\n") - 1) if manifest.exists() else 0
 
 
 def children(pid):

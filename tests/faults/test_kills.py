@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 from faults.driver import deadly, engine_of, items, pieces
-from faults.results import children, driven, images, kill_until_done, recorded, run, seconds, segment, tree
+from faults.results import children, driven, images, kill_until_done, recorded, run, segment, tree
 
 from mixfield import batch
 from mixfield.errors import MixfieldError
@@ -20,8 +20,8 @@ from mixfield.errors import MixfieldError
 @pytest.mark.parametrize("engine", ["serial", "processes"])
 def test_driver_is_killed(tmp_path, engine):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    longest = seconds(driven(whole, engine, 40))
-    kills = kill_until_done(driven(broken, engine, 40), np.random.default_rng(0), longest)
+    assert run(driven(whole, engine, 40)).returncode == 0
+    kills = kill_until_done(driven(broken, engine, 40), broken, 40, np.random.default_rng(0))
     assert kills > 0
     assert tree(broken) == tree(whole)
     assert recorded(broken) == {str(k): 1 for k in range(40)}
@@ -30,9 +30,9 @@ def test_driver_is_killed(tmp_path, engine):
 
 def test_segment_is_killed(tmp_path):
     pictures, scores = images(tmp_path, 6)
-    longest = 1.5 * seconds(segment(pictures, scores, tmp_path / "whole"))
+    assert run(segment(pictures, scores, tmp_path / "whole")).returncode == 0
     command = segment(pictures, scores, tmp_path / "broken", "--workers", 2)
-    kills = kill_until_done(command, np.random.default_rng(1), longest)
+    kills = kill_until_done(command, tmp_path / "broken", 6, np.random.default_rng(1))
     assert kills > 0
     assert tree(tmp_path / "broken") == tree(tmp_path / "whole")
     assert set(recorded(tmp_path / "broken").values()) == {1}

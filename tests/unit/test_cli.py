@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -183,9 +182,7 @@ except SystemExit:
     pass
 assert not {"numba", "scipy"} & set(sys.modules)
 """
-    started = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-    assert time.perf_counter() - started < 5  # a hang, not a benchmark: see benchmarks/startup.py
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
 
 
 def test_version():

@@ -139,9 +139,9 @@ def test_published_tracking_graph(data):
     disjoint_paths(graph, cost)
     times = []
     for _ in range(3):
-        started = time.perf_counter()
+        started = time.process_time()
         flow = disjoint_paths(graph, cost)
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
     assert len(flow.paths()) == 470
     assert flow.cost == pytest.approx(-122451.5500028, abs=1e-6)
     assert min(times) < 1.0

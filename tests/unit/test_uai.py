@@ -316,6 +316,6 @@ def test_megabytes_are_read_in_a_moment():
     words = " ".join(map(str, np.random.default_rng(0).random(side * side)))
     text = f"MARKOV 2 {side} {side} 1 2 0 1 {side * side} {words}"
     assert len(text) > 4e6
-    start = time.perf_counter()
+    start = time.process_time()
     uai.parse_uai(text, "")
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
