@@ -103,7 +103,7 @@ def _slot(key, mask):
     return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _find(table, key):
     """Place of ``key`` in a table of (key, number + 1) pairs, or the free place where it belongs."""
     mask = len(table) // 2 - 1

@@ -161,7 +161,7 @@ _stack64, _stack8, _stack4 = _stacker(8, 8), _stacker(8, 1), _stacker(4, 1)
 _smooth8, _smooth4 = _smoother(8), _smoother(4)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def weigh(source, row, weight, begin, end, channels, out, at):
     """Add sum over e in begin .. end of weight[e] * source[row[e]] to ``out`` from ``at``; all arrays are flat.
 
@@ -175,7 +175,7 @@ def weigh(source, row, weight, begin, end, channels, out, at):
         _weigh4(source, row, weight, begin, end, channels, shift, out, at + shift)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def smooth(source, row, a, b, channels, gain, keep, out):
     """Row ``row`` of ``source`` plus half of rows ``a`` and ``b``, times ``gain``, written to ``out``.
 
@@ -189,7 +189,7 @@ def smooth(source, row, a, b, channels, gain, keep, out):
         _smooth4(source, row * channels + shift, a * channels + shift, b * channels + shift, gain, keep, out)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def stack(source, start, stride, weight, begin, end, out, at, size):
     """out[at : at + size] = sum over k in begin .. end of weight[k] * source[start + k * stride :]; arrays are flat."""
     i = 0
