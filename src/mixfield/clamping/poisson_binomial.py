@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
 
 from mixfield import kernels
 
@@ -18,10 +19,9 @@ def distribution(p: Floats) -> Floats:
         out = np.empty(len(p) + 1)
         kernels.counts.distribution(np.ascontiguousarray(p, np.float64), out)
         return out
-    from scipy.signal import fftconvolve  # takes a second to load, and few groups are that large
-
-    middle = len(p) // 2
-    return np.maximum(fftconvolve(distribution(p[:middle]), distribution(p[middle:])), 0.0)
+    middle, size = len(p) // 2, next_fast_len(len(p) + 1, real=True)
+    halves = rfft(distribution(p[:middle]), size) * rfft(distribution(p[middle:]), size)
+    return np.maximum(irfft(halves, size)[: len(p) + 1], 0.0)
 
 
 def at_least(p: Floats, count: int) -> float:

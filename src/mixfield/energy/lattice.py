@@ -19,14 +19,12 @@ Int32s = NDArray[np.int32]
 class Lattice:
     """Sums ``out_i = sum_j exp(-|f_i - f_j|^2 / 2) values_j``, approximated on the permutohedral lattice.
 
-    The sums over the points around each corner run over a list sorted by corner: nothing is written twice, so the
-    number of threads does not change the result.
+    The two halves of the points are poured into tables of their own, whatever the number of threads, which therefore
+    does not change the result.
 
     Attributes
     ----------
     corner, weight : (n, d + 1) corners of the simplex around each point, and their weights when values are read back.
-    start, point, point_weight : points around each corner v, entries ``start[v]`` to ``start[v + 1]``, and their
-        weights when values are collected.
     plus, minus : (d + 1, m) neighbours along each direction, m where there is none.
     ratio : (n,) weights when values are collected, as a multiple of those when they are read back.
     symmetric : average over both orders of the directions.  Where neighbours are missing the order matters, and only
@@ -36,9 +34,6 @@ class Lattice:
 
     corner: Int32s
     weight: Float32s
-    start: NDArray[np.int64]
-    point: Int32s
-    point_weight: Float32s
     plus: Int32s
     minus: Int32s
     ratio: Float32s
@@ -66,15 +61,14 @@ class Lattice:
         known, corner = _number(keys, threads)
         known = _reorder(features, known, corner, threads)
         plus, minus = _neighbours(known, multiplier, threads)
-        entries = _sorted(corner, weight, len(known), threads)
-        weight *= np.float32(1 / (1 + 2.0**-d))  # so that a point far from all others gets itself back
-        lattice = Lattice(corner, weight, *entries, plus, minus, np.ones(n, np.float32), symmetric)
+        gain = 1 + 2.0**-d
+        weight *= np.float32(1 / gain)  # so that a point far from all others gets itself back
+        lattice = Lattice(corner, weight, plus, minus, np.full(n, gain, np.float32), symmetric)
         # filtered ones: how much kernel each point has around it
         before, after = factors(lattice.apply(np.ones((n, 4), np.float32), threads)[:, 0], normalization)
         factor = np.float32(strength) * after
         weight *= factor[:, None]
-        lattice.point_weight[:] *= before[lattice.point]
-        ratio = (1 + 2.0**-d) * before / np.where(factor == 0, 1.0, factor)
+        ratio = gain * before / np.where(factor == 0, 1.0, factor)
         return replace(lattice, ratio=ratio.astype(np.float32))
 
     def workspace(self, channels: int) -> tuple[Float32s, ...]:
@@ -87,8 +81,12 @@ class Lattice:
         here, there, both = space
 
         def splat(first: int, last: int) -> None:
-            begin, end = np.searchsorted(self.start[:-1], [first, last])
-            kernels.lattice.splat(values, self.start, self.point, self.point_weight, begin, end, here)
+            for half in range(first, last):
+                points, table = (half * len(values) // 2, (half + 1) * len(values) // 2), (here, there)[half]
+                kernels.lattice.splat(values, self.corner, self.weight, self.ratio, *points, table)
+
+        def unite(first: int, last: int) -> None:
+            kernels.lattice.unite(there, first, last, here)
 
         def blur(source: Float32s, direction: int, target: Float32s, gain: float = 1.0, keep: float = 0.0) -> None:
             plus, minus, factors = self.plus[direction], self.minus[direction], (np.float32(gain), np.float32(keep))
@@ -98,7 +96,8 @@ class Lattice:
 
             _threads.split(work, corners, threads, updates=corners * (2 + channels / 4))
 
-        _threads.split(splat, len(self.point), threads, updates=len(self.point) * (2 + channels / 4))
+        _threads.split(splat, 2, threads, updates=self.corner.size * (2 + channels / 4))
+        _threads.split(unite, corners, threads, updates=corners * channels / 8)
         directions = len(self.plus)
         if rough or not self.symmetric:
             for direction in range(directions):
@@ -125,8 +124,7 @@ class Lattice:
         place = np.full(len(used), len(kept), np.int32)
         place[kept] = np.arange(len(kept))
         corner, plus, minus = place[corner], place[self.plus[:, kept]], place[self.minus[:, kept]]
-        entries = _sorted(corner, self.weight[points] * self.ratio[points, None], len(kept), 1)
-        small = Lattice(corner, self.weight[points], *entries, plus, minus, self.ratio[points], symmetric=False)
+        small = Lattice(corner, self.weight[points], plus, minus, self.ratio[points], symmetric=False)
         return lambda values: small.apply(values, 1)
 
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
@@ -187,29 +185,3 @@ def _neighbours(known: NDArray[np.int64], multiplier: NDArray[np.int64], threads
 
     _threads.split(work, len(multiplier), threads, updates=4 * plus.size)
     return plus, minus
-
-
-def _sorted(corner: Int32s, weight: Float32s, corners: int, threads: int) -> tuple[NDArray[np.int64], Int32s, Float32s]:
-    """Entries sorted by corner and, within a corner, by point."""
-    n = len(corner)
-    sizes: dict[int, tuple[int, NDArray[np.int64]]] = {}
-    point, sorted_weight = np.empty(corner.size, np.int32), np.empty(corner.size, np.float32)
-
-    def count(first: int, last: int) -> None:
-        size = np.zeros(corners, np.int64)
-        kernels.lattice.count_entries(corner, first, last, size)
-        sizes[first] = last, size
-
-    _threads.split(count, n, threads, updates=4 * n)
-    total = sum(size for _, size in sizes.values())
-    start = np.concatenate([[0], np.cumsum(total)])
-    places, place = {}, start[:-1].copy()
-    for first in sorted(sizes):
-        places[first] = place.copy()
-        place += sizes[first][1]
-
-    def sort(first: int, last: int) -> None:
-        kernels.lattice.sort_entries(corner, weight, first, last, places[first], point, sorted_weight)
-
-    _threads.split(sort, n, threads, updates=4 * n)
-    return start, point, sorted_weight

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mixfield.kernels.rows import smooth, weigh
+from mixfield.kernels.rows import pour, smooth, weigh
 
 LANES = 32  # points embedded together, so that every step of the embedding runs over contiguous numbers
 
@@ -250,33 +250,25 @@ def link(table, known, step, first, last, plus, minus):
                 plus[j, u] = m
 
 
-@njit(cache=True, nogil=True)
-def count_entries(vertex, first, last, size):
-    """How many points among ``first`` to ``last`` touch each corner."""
-    for p in range(first, last):
-        for r in range(vertex.shape[1]):
-            size[vertex[p, r]] += 1
+@njit(cache=True, nogil=True, error_model="numpy")
+def splat(values, vertex, weight, ratio, first, last, out):
+    """Pour the values (n, C) of points ``first`` to ``last`` out over the corners around them, into ``out`` (m + 1, C).
 
-
-@njit(cache=True, nogil=True)
-def sort_entries(vertex, weight, first, last, place, point, sorted_weight):
-    """Write the entries of points ``first`` to ``last`` sorted by corner; ``place`` is where each corner's begin."""
+    Weights are those of `slice_add` times the point's ``ratio``.  What was in ``out`` is forgotten.
+    """
+    channels, corners = values.shape[1], vertex.shape[1]
+    source, target, rows, weights = values.reshape(-1), out.reshape(-1), vertex.reshape(-1), weight.reshape(-1)
+    target[:] = 0.0
     for p in range(first, last):
-        for r in range(vertex.shape[1]):
-            at = place[vertex[p, r]]
-            place[vertex[p, r]] = at + 1
-            point[at] = p
-            sorted_weight[at] = weight[p, r]
+        pour(source, p * channels, ratio[p], rows, weights, p * corners, (p + 1) * corners, channels, target)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def splat(values, start, point, weight, first, last, out):
-    """Sum the values (n, C) of the points around corners ``first`` to ``last`` into ``out`` (m + 1, C)."""
-    channels = values.shape[1]
-    source, target = values.reshape(-1), out.reshape(-1)
-    for v in range(first, last):
-        out[v] = 0.0
-        weigh(source, point, weight, start[v], start[v + 1], channels, target, v * channels)
+def unite(values, first, last, out):
+    """Add the values of corners ``first`` to ``last`` to those in ``out``."""
+    for u in range(first, last):
+        for c in range(values.shape[1]):
+            out[u, c] += values[u, c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

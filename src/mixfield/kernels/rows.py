@@ -63,6 +63,36 @@ def _weigher(lanes):
     return weigh
 
 
+def _pourer(lanes):
+    """Add gain * weight[e] * source[at:][:lanes] to out[row[e] * channels + shift :][:lanes], for e in begin .. end."""
+
+    @intrinsic
+    def pour(context, source, at, gain, row, weight, begin, end, channels, shift, out):  # noqa: ARG001
+        place = types.intp
+        signature = types.void(source, place, types.float32, row, weight, place, place, place, place, out)
+        vector = ir.VectorType(ir.FloatType(), lanes)
+
+        def generate(context, builder, signature, arguments):
+            source, at, gain, row, weight, begin, end, channels, shift, out = arguments
+            kinds = signature.args
+            rows = context.make_array(kinds[3])(context, builder, row).data
+            weights = context.make_array(kinds[4])(context, builder, weight).data
+            here = load(builder, pointer(context, builder, kinds[0], source, at, vector))
+            here = builder.fmul(here, spread(builder, gain, vector))
+            with cgutils.for_range_slice(builder, begin, end, ir.Constant(begin.type, 1)) as (e, _):
+                where = builder.sext(builder.load(builder.gep(rows, [e])), begin.type)
+                where = builder.add(builder.mul(where, channels), shift)
+                place = pointer(context, builder, kinds[9], out, where, vector)
+                factor = spread(builder, builder.load(builder.gep(weights, [e])), vector)
+                product = builder.fmul(factor, here, flags=("contract",))
+                builder.store(builder.fadd(load(builder, place), product, flags=("contract",)), place).align = 4
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return pour
+
+
 def _smoother(lanes):
     """out[at:] = keep * out[at:] + gain * (source[at:] + (source[a:] + source[b:]) / 2), for ``lanes`` numbers."""
 
@@ -136,6 +166,15 @@ if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be ste
 
         return weigh
 
+    def _plain_pour(lanes):
+        def pour(source, at, gain, row, weight, begin, end, channels, shift, out):
+            here = gain * source[at : at + lanes]
+            for e in range(begin, end):
+                start = row[e] * channels + shift
+                out[start : start + lanes] += weight[e] * here
+
+        return pour
+
     def _plain_stack(lanes, copies):
         def stack(source, start, stride, weight, begin, end, out, at):
             size = lanes * copies
@@ -153,10 +192,11 @@ if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be ste
 
         return smooth
 
-    _weigher, _stacker, _smoother = _plain_weigh, _plain_stack, _plain_smooth
+    _weigher, _pourer, _stacker, _smoother = _plain_weigh, _plain_pour, _plain_stack, _plain_smooth
 
 
 _weigh8, _weigh4 = _weigher(8), _weigher(4)
+_pour8, _pour4 = _pourer(8), _pourer(4)
 _stack64, _stack8, _stack4 = _stacker(8, 8), _stacker(8, 1), _stacker(4, 1)
 _smooth8, _smooth4 = _smoother(8), _smoother(4)
 
@@ -173,6 +213,20 @@ def weigh(source, row, weight, begin, end, channels, out, at):
         shift += 8
     if shift < channels:
         _weigh4(source, row, weight, begin, end, channels, shift, out, at + shift)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def pour(source, at, gain, row, weight, begin, end, channels, out):
+    """Add gain * weight[e] times the row of ``source`` from ``at`` to row[e] of ``out``, for e in begin .. end.
+
+    All arrays are flat; ``channels``, the length of a row, is a multiple of four.
+    """
+    shift = 0
+    while shift + 8 <= channels:
+        _pour8(source, at + shift, gain, row, weight, begin, end, channels, shift, out)
+        shift += 8
+    if shift < channels:
+        _pour4(source, at + shift, gain, row, weight, begin, end, channels, shift, out)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
