@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads, kernels
+from mixfield.energy.channels import padded, room
 from mixfield.energy.coupling import couple, row_sums
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.separable import Separable
@@ -252,9 +253,13 @@ class DenseCRF:
         threads: int,
         hear: Callable[[int, int, int, Float32s], None],
         *,
+        keep: Float32s | None = None,
         rough: bool = False,
     ) -> None:
-        """Filter probabilities (n, K * channels) and call ``hear(band, first, last, support)`` for every band."""
+        """Filter probabilities (n, K * channels) and call ``hear(band, first, last, support)`` for every band.
+
+        The support of all bands is left in ``keep`` (n, K * channels) if that is given.
+        """
         prepared = [
             coupling.filter.prepare(values, space, threads, rough=rough)
             for coupling, space in zip(self.couplings, spaces, strict=True)
@@ -263,7 +268,11 @@ class DenseCRF:
         def work(begin: int, end: int) -> None:
             for band in range(begin, end):
                 first, last = self.bands[band]
-                support = np.zeros((last - first, values.shape[1]), np.float32)
+                if keep is None:
+                    support = room(last - first, values.shape[1])
+                else:
+                    support = keep[first:last]
+                    support[:] = 0.0
                 for coupling, ready in zip(self.couplings, prepared, strict=True):
                     if coupling.compatibility is None:
                         coupling.filter.add(ready, first, last, support)
@@ -316,17 +325,10 @@ class DenseCRF:
     def _supports(self, modes: Floats) -> Floats:
         """(K, n, L) minus the expected pairwise costs."""
         n_modes, size = len(modes), len(modes) * self.n_labels
-        values = np.zeros((self.n, padded(size)), np.float32)
+        values = room(self.n, padded(size))
         values[:, :size] = np.moveaxis(modes, 0, 1).reshape(self.n, -1)
-        out = np.empty_like(values)
-
-        def hear(band: int, first: int, last: int, support: Float32s) -> None:  # noqa: ARG001
-            out[first:last] = support
-
-        self.listen(values, n_modes, self.workspaces(values.shape[1]), _threads.available(), hear)
+        out = room(*values.shape)
+        self.listen(
+            values, n_modes, self.workspaces(values.shape[1]), _threads.available(), lambda *_: None, keep=out
+        )
         return np.moveaxis(out[:, :size].reshape(self.n, n_modes, self.n_labels), 1, 0).astype(np.float64)
-
-
-def padded(channels: int) -> int:
-    """Room for some channels: 4, or a multiple of 8, as the filters need it, without rows that straddle cache lines."""
-    return 4 if channels <= 4 else 16 if 8 < channels <= 16 else -(-channels // 8) * 8

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
+from mixfield.energy.channels import room
 from mixfield.energy.normalization import Normalization, factors
 
 Float32s = NDArray[np.float32]
@@ -73,7 +74,7 @@ class Lattice:
 
     def workspace(self, channels: int) -> tuple[Float32s, ...]:
         """Values at the corners, and zeros for the neighbour that is missing."""
-        return tuple(np.zeros((self.plus.shape[1] + 1, channels), np.float32) for _ in range(3))
+        return tuple(room(self.plus.shape[1] + 1, channels) for _ in range(3))
 
     def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:
         """Splat and blur values (n, C): what `add` reads.  ``rough`` takes the directions in one order only."""

@@ -16,6 +16,7 @@ from numba.extending import intrinsic
 from mixfield.kernels.rows import load, pointer, spread
 
 LANES = 8
+GROUP = 16  # pixels that go through each step together, so that none waits for the end of another
 FAR = np.float32(-1e30)
 LOWEST = np.float32(-32.0)  # below it a probability is zero: products of smaller ones would be slow denormal numbers
 LOG2_E = 1.4426950408889634
@@ -66,13 +67,13 @@ def _blocks(builder, size):
     return cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, ir.Constant(size.type, LANES))
 
 
-def _vector_differ(context, field, at, costs, place, labels, out):  # noqa: ARG001
-    """out = field[at:] - costs[place:] for ``labels`` numbers, -1e30 up to a multiple of eight; returns the largest."""
+def _vector_differ(context, field, at, costs, place, labels, z, row):  # noqa: ARG001
+    """z[row:] = field[at:] - costs[place:] for ``labels`` numbers, -1e30 up to a multiple of eight; the largest."""
     index = types.intp
-    signature = types.float32(field, index, costs, index, index, out)
+    signature = types.float32(field, index, costs, index, index, z, index)
 
     def generate(context, builder, signature, arguments):
-        field, at, costs, place, labels, out = arguments
+        field, at, costs, place, labels, z, row = arguments
         kinds = signature.args
         lanes = ir.Constant(_INTS, list(range(LANES)))
         largest = cgutils.alloca_once_value(builder, _constant(FAR))
@@ -81,26 +82,26 @@ def _vector_differ(context, field, at, costs, place, labels, out):  # noqa: ARG0
             cost = load(builder, pointer(context, builder, kinds[2], costs, builder.add(place, block), _VECTOR))
             left = spread(builder, builder.trunc(builder.sub(labels, block), _INT), _INTS)
             there = builder.icmp_signed("<", lanes, left)
-            z = builder.select(there, builder.fsub(heard, cost), _constant(FAR))
-            builder.store(z, pointer(context, builder, kinds[5], out, block, _VECTOR)).align = 4
-            builder.store(_largest(builder, builder.load(largest), z), largest)
+            value = builder.select(there, builder.fsub(heard, cost), _constant(FAR))
+            builder.store(value, pointer(context, builder, kinds[5], z, builder.add(row, block), _VECTOR)).align = 4
+            builder.store(_largest(builder, builder.load(largest), value), largest)
         return _fold(builder, builder.load(largest), _largest)
 
     return signature, generate
 
 
-def _vector_exponentiate(context, z, top, cooling, labels, out, at):  # noqa: ARG001
-    """z = (z - top) * cooling, none above zero; out[at:] = exp(z) to 3e-7; returns their sum."""
+def _vector_exponentiate(context, z, row, top, cooling, labels, out, at):  # noqa: ARG001
+    """z[row:] = (z[row:] - top) * cooling, none above zero; out[at:] = exp(z[row:]) to 3e-7; returns their sum."""
     index = types.intp
-    signature = types.float32(z, types.float32, types.float32, index, out, index)
+    signature = types.float32(z, index, types.float32, types.float32, index, out, index)
 
     def generate(context, builder, signature, arguments):
-        z, top, cooling, labels, out, at = arguments
+        z, row, top, cooling, labels, out, at = arguments
         kinds = signature.args
         highest, factor = spread(builder, top, _VECTOR), spread(builder, cooling, _VECTOR)
         total = cgutils.alloca_once_value(builder, _constant(0.0))
         with _blocks(builder, labels) as (block, _):
-            here = pointer(context, builder, kinds[0], z, block, _VECTOR)
+            here = pointer(context, builder, kinds[0], z, builder.add(row, block), _VECTOR)
             s = builder.fmul(builder.fsub(load(builder, here), highest), factor)
             builder.store(s, here).align = 4
             real = builder.fcmp_ordered(">", s, _constant(LOWEST))
@@ -115,7 +116,7 @@ def _vector_exponentiate(context, z, top, cooling, labels, out, at):  # noqa: AR
             exponent = builder.add(builder.fptosi(n, _INTS), ir.Constant(_INTS, [127] * LANES))
             scale = builder.bitcast(builder.shl(exponent, ir.Constant(_INTS, [23] * LANES)), _VECTOR)
             e = builder.select(real, builder.fmul(y, scale), _constant(0.0))
-            builder.store(e, pointer(context, builder, kinds[4], out, builder.add(at, block), _VECTOR)).align = 4
+            builder.store(e, pointer(context, builder, kinds[5], out, builder.add(at, block), _VECTOR)).align = 4
             builder.store(builder.fadd(builder.load(total), e), total)
         return _fold(builder, builder.load(total), _sum)
 
@@ -137,23 +138,23 @@ def _vector_scale(context, out, at, labels, factor):  # noqa: ARG001
     return signature, generate
 
 
-def _vector_watch(context, field, at, z, old, new, place, labels, seen):  # noqa: ARG001
+def _vector_watch(context, field, at, z, row, old, new, place, labels, seen):  # noqa: ARG001
     """Add old * field, new * field and new * z to seen[0:8], [8:16] and [16:24]; raise [24:32] to |new - old|."""
     index = types.intp
-    signature = types.void(field, index, z, old, new, index, index, seen)
+    signature = types.void(field, index, z, index, old, new, index, index, seen)
 
     def generate(context, builder, signature, arguments):
-        field, at, z, old, new, place, labels, seen = arguments
+        field, at, z, row, old, new, place, labels, seen = arguments
         kinds = signature.args
         slots = [
-            pointer(context, builder, kinds[7], seen, ir.Constant(at.type, LANES * slot), _VECTOR) for slot in range(4)
+            pointer(context, builder, kinds[8], seen, ir.Constant(at.type, LANES * slot), _VECTOR) for slot in range(4)
         ]
         totals = [cgutils.alloca_once_value(builder, load(builder, slot)) for slot in slots]
         with _blocks(builder, labels) as (block, _):
             heard = load(builder, pointer(context, builder, kinds[0], field, builder.add(at, block), _VECTOR))
-            logit = load(builder, pointer(context, builder, kinds[2], z, block, _VECTOR))
-            was = load(builder, pointer(context, builder, kinds[3], old, builder.add(place, block), _VECTOR))
-            now = load(builder, pointer(context, builder, kinds[4], new, builder.add(place, block), _VECTOR))
+            logit = load(builder, pointer(context, builder, kinds[2], z, builder.add(row, block), _VECTOR))
+            was = load(builder, pointer(context, builder, kinds[4], old, builder.add(place, block), _VECTOR))
+            now = load(builder, pointer(context, builder, kinds[5], new, builder.add(place, block), _VECTOR))
             logit = _largest(builder, logit, _constant(-1e4))  # where nothing is left of a label
             for total, (a, b) in zip(totals, ((was, heard), (now, heard), (now, logit)), strict=False):
                 builder.store(_product_sum(builder, a, b, builder.load(total)), total)
@@ -166,15 +167,16 @@ def _vector_watch(context, field, at, z, old, new, place, labels, seen):  # noqa
     return signature, generate
 
 
-def _plain_differ(field, at, costs, place, labels, out):
-    out[:] = FAR
-    out[:labels] = field[at : at + labels] - costs[place : place + labels]
-    return out.max()
+def _plain_differ(field, at, costs, place, labels, z, row):
+    z[row : row + _padded(labels)] = FAR
+    z[row : row + labels] = field[at : at + labels] - costs[place : place + labels]
+    return z[row : row + labels].max()
 
 
-def _plain_exponentiate(z, top, cooling, labels, out, at):
-    z[:] = (z - top) * cooling
-    e = np.where(z > LOWEST, np.exp(np.maximum(z, LOWEST)), np.float32(0.0))[: _padded(labels)]
+def _plain_exponentiate(z, row, top, cooling, labels, out, at):
+    mine = z[row : row + _padded(labels)]
+    mine[:] = (mine - top) * cooling
+    e = np.where(mine > LOWEST, np.exp(np.maximum(mine, LOWEST)), np.float32(0.0))
     out[at : at + len(e)] = e
     return e.sum()
 
@@ -183,10 +185,10 @@ def _plain_scale(out, at, labels, factor):
     out[at : at + _padded(labels)] *= factor
 
 
-def _plain_watch(field, at, z, old, new, place, labels, seen):
+def _plain_watch(field, at, z, row, old, new, place, labels, seen):
     for begin in range(0, labels, LANES):
         end = begin + LANES
-        heard, logit = field[at + begin : at + end], np.maximum(z[begin:end], np.float32(-1e4))
+        heard, logit = field[at + begin : at + end], np.maximum(z[row + begin : row + end], np.float32(-1e4))
         was, now = old[place + begin : place + end], new[place + begin : place + end]
         seen[:8] += was * heard
         seen[8:16] += now * heard
@@ -213,23 +215,30 @@ def update(costs, field, old, cooling, watch, first, last, new, sums, change):
     """
     labels, channels = costs.shape[1], new.shape[1]
     flat_costs, flat_field, flat_old, flat_new = costs.reshape(-1), field.reshape(-1), old.reshape(-1), new.reshape(-1)
-    z, seen = np.empty(channels, np.float32), np.zeros(4 * LANES, np.float32)
-    tops, product = 0.0, 1.0
-    for p in range(first, last):
-        at, place = (p - first) * channels, p * channels
-        top = _differ(flat_field, at, flat_costs, p * labels, labels, z)
-        total = _exponentiate(z, top, cooling, labels, flat_new, place)
-        _scale(flat_new, place, labels, np.float32(1.0) / total)
+    z, seen = np.empty(GROUP * channels, np.float32), np.zeros(4 * LANES, np.float32)
+    top, total = np.empty(GROUP, np.float32), np.empty(GROUP, np.float32)
+    for begin in range(first, last, GROUP):
+        count = min(GROUP, last - begin)
+        at, place = (begin - first) * channels, begin * channels
+        for i in range(count):
+            row = i * channels
+            top[i] = _differ(flat_field, at + row, flat_costs, (begin + i) * labels, labels, z, row)
+        for i in range(count):
+            row = i * channels
+            total[i] = _exponentiate(z, row, top[i], cooling, labels, flat_new, place + row)
+        for i in range(count):
+            _scale(flat_new, place + i * channels, labels, np.float32(1.0) / total[i])
         if watch:
-            _watch(flat_field, at, z, flat_old, flat_new, place, labels, seen)
-            tops += top
-            product *= total
-            if (p - first) % 16 == 15 or p == last - 1:  # far from overflow, whatever the number of labels
-                supported, heard, logit = seen[:8].sum(), seen[8:16].sum(), seen[16:24].sum()
-                sums[0] += supported
-                # z holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
-                sums[1] += heard - logit / cooling - tops
-                sums[2] += np.log(product) - logit
-                change[0] = max(change[0], seen[24:].max())
-                seen[:] = 0.0
-                tops, product = 0.0, 1.0
+            tops, product = 0.0, 1.0  # far from overflow, whatever the number of labels
+            for i in range(count):
+                row = i * channels
+                _watch(flat_field, at + row, z, row, flat_old, flat_new, place + row, labels, seen)
+                tops += top[i]
+                product *= total[i]
+            supported, heard, logit = seen[:8].sum(), seen[8:16].sum(), seen[16:24].sum()
+            sums[0] += supported
+            # z holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
+            sums[1] += heard - logit / cooling - tops
+            sums[2] += np.log(product) - logit
+            change[0] = max(change[0], seen[24:].max())
+            seen[:] = 0.0

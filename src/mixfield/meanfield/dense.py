@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
+from mixfield.energy.channels import room
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.meanfield.ascent import Ascent
@@ -63,7 +64,7 @@ class Bias:
 def pack(crf: DenseCRF, q: NDArray[np.floating]) -> Float32s:
     """Marginals (K, n, L) as channels (n, K * channels, rounded up)."""
     size = len(q) * crf.channels
-    values = np.zeros((crf.n, crf.width(len(q))), np.float32)
+    values = room(crf.n, crf.width(len(q)))
     values[:, :size] = np.moveaxis(q[..., : crf.channels], 0, 1).reshape(crf.n, size)
     return values
 
@@ -90,12 +91,12 @@ class Iteration:
         few = crf.channels < crf.n_labels
         silence = np.zeros(crf.n, np.float32)
         self.shared = {False: crf.shared_support, True: crf.rough_support} if few else {False: silence, True: silence}
-        self.support = np.zeros((crf.n if watch else 0, crf.width(n_modes)), np.float32)
+        self.support = room(crf.n, crf.width(n_modes)) if watch else None
 
     def start(self, cooling: Float32s) -> Float32s:
         """Channels of the modes when pixels do not hear of each other."""
         crf = self.crf
-        values = np.zeros((crf.n, crf.width(self.n_modes)), np.float32)
+        values = room(crf.n, crf.width(self.n_modes))
         silence = np.zeros(crf.n, np.float32)
 
         def work(begin: int, end: int) -> None:
@@ -115,10 +116,8 @@ class Iteration:
             parts[band] = _update(
                 crf.costs, self.bias, shared, support, old, crf.channels, cooling, (first, last), new, watch=self.watch
             )
-            if self.watch:
-                self.support[first:last] = support
 
-        self.crf.listen(old, self.n_modes, self.spaces, self.threads, hear, rough=rough)
+        self.crf.listen(old, self.n_modes, self.spaces, self.threads, hear, keep=self.support, rough=rough)
         sums, change = zip(*parts, strict=True)
         return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
 
@@ -133,6 +132,7 @@ class Iteration:
         if not 0 < len(movers) <= FEW * self.crf.n:
             return np.zeros((self.n_modes, 2))
         heard = self.crf.region(movers, self.n_modes)
+        assert self.support is not None
         base, origin, values = self.support[movers], old[movers], new[movers]
         costs, bias, shared = self.crf.costs[movers], self.bias.at(movers), self.shared[rough][movers]
         channels = self.crf.channels
@@ -234,7 +234,7 @@ def climb(
     """Update channels (n, K * channels) until no marginal moves by more than ``tolerance``."""
     n_modes, heat = iteration.n_modes, np.asarray(temperature, np.float64)
     cooling = (1.0 / heat).astype(np.float32)
-    old, new = values, np.zeros_like(values)
+    old, new = values, room(*values.shape)
     iterations, change = np.zeros(n_modes, np.int32), np.full(n_modes, np.inf)
     damped, free = np.zeros(n_modes, bool), np.full(n_modes, np.inf)
     history, rough = [], iteration.crf.n > SMALL

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads
 from mixfield.energy import dense_crf
+from mixfield.energy.channels import room
 from mixfield.energy.gaussian import Bilateral, Features, Gaussian, Kernel
 from mixfield.energy.normalization import Normalization
 from mixfield.energy.separable import Separable
@@ -160,7 +161,7 @@ class DenseCRF:
         """Marginals (L, n) after ``niter`` parallel updates, starting without the kernels."""
         _arrays.at_least("niter", niter, 0)
         old = self._iteration.start(COLD)
-        new = np.zeros_like(old)
+        new = room(*old.shape)
         for _ in range(niter):
             self._iteration.step(old, COLD, new)
             old, new = new, old
@@ -173,7 +174,7 @@ class DenseCRF:
     def stepInference(self, Q: Float32s, tmp1: Any, tmp2: Any) -> None:  # noqa: ARG002
         """Update marginals ``Q`` (L, n) in place."""
         old = self._channels(Q)
-        new = np.zeros_like(old)
+        new = room(*old.shape)
         self._iteration.step(old, COLD, new)
         Q[...] = self._marginals(new)
 
