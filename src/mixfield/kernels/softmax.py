@@ -195,24 +195,46 @@ def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, 
             _turn_back(q, new[p : p + count, channels])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, inline="always")
+def _logarithm(bits):
+    """The logarithm, to 2e-7, of a positive single-precision number given by its bits, without a branch."""
+    exponent, mantissa = (bits >> 23) - 127, np.float32(1.0) + np.float32(bits & 0x7FFFFF) * np.float32(2.0**-23)
+    upper = mantissa > np.float32(1.4142135)
+    mantissa *= np.float32(0.5) if upper else np.float32(1.0)
+    t = (mantissa - np.float32(1.0)) / (mantissa + np.float32(1.0))
+    u = t * t
+    series = np.float32(1 / 9)
+    series = series * u + np.float32(1 / 7)
+    series = series * u + np.float32(1 / 5)
+    series = series * u + np.float32(1 / 3)
+    series = series * u + np.float32(1.0)
+    return np.float32(exponent + np.int32(upper)) * np.float32(0.6931471805599453) + np.float32(2.0) * t * series
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def bound_terms(unary, support, field, q, per_mode, n_modes, first, last, sums):
     """Add to ``sums`` (K, 3) the support, unary cost and entropy of ``q`` at pixels ``first`` to ``last``."""
-    n_labels = unary.shape[1]
+    n_labels, bits, nothing = unary.shape[1], q.view(np.int32), np.float32(0.0)
     for p in range(first, last):
         for k in range(n_modes):
-            rest, left = np.float32(1.0), support[p]
-            for l in range(n_labels):
-                if l < per_mode:
-                    here, heard = q[p, k * per_mode + l], field[p - first, k * per_mode + l]
-                    rest -= here
-                    left -= heard
-                else:
-                    here, heard = max(rest, np.float32(0.0)), left
-                if here > 0 and unary[p, l] < 1e6:  # forbidden labels may keep the rounding error of 1 - sum
-                    sums[k, 0] += here * heard
-                    sums[k, 1] += here * unary[p, l]
-                    sums[k, 2] -= here * np.log(here)
+            c = k * per_mode
+            supported, cost, logs, rest, left = nothing, nothing, nothing, np.float32(1.0), support[p]
+            for l in range(per_mode):
+                here, heard = q[p, c + l], field[p - first, c + l]
+                rest -= here
+                left -= heard
+                real = here if unary[p, l] < np.float32(1e6) else nothing
+                supported += real * heard
+                cost += real * unary[p, l]
+                logs += real * _logarithm(bits[p, c + l])
+            if per_mode < n_labels and rest > 0 and unary[p, per_mode] < np.float32(1e6):
+                # a forbidden label may keep the rounding error of 1 - sum
+                supported += rest * left
+                cost += rest * unary[p, per_mode]
+                logs += rest * np.log(rest)
+            sums[k, 0] += supported
+            sums[k, 1] += cost
+            sums[k, 2] -= logs
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
