@@ -124,7 +124,7 @@ class Lattice:
         kept = np.flatnonzero(used)
         place = np.full(len(used), len(kept), np.int32)
         place[kept] = np.arange(len(kept))
-        corner, plus, minus = place[corner], place[self.plus[:, kept]], place[self.minus[:, kept]]
+        corner, plus, minus = place[corner], place[self.plus.take(kept, 1)], place[self.minus.take(kept, 1)]
         small = Lattice(corner, self.weight[points], plus, minus, self.ratio[points], symmetric=False)
         return lambda values: small.apply(values, 1)
 

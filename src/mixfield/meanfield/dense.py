@@ -58,7 +58,7 @@ class Bias:
 
     def at(self, points: NDArray[np.int64]) -> Bias:
         """The same for some of the pixels."""
-        return Bias(self.costs[:, points], self.of)
+        return Bias(self.costs.take(points, 1), self.of)
 
 
 def pack(crf: DenseCRF, q: NDArray[np.floating]) -> Float32s:
@@ -153,7 +153,7 @@ class Iteration:
         out = np.zeros((self.n_modes, 2))
         for k, b in enumerate(self.bias.of):
             costs = self.crf.costs[points] + (self.bias.costs[b, points] if b >= 0 else np.float32(0.0))
-            mine, sums = values[:, k * per_mode : (k + 1) * per_mode], np.zeros((1, 3))
+            mine, sums = np.ascontiguousarray(values[:, k * per_mode : (k + 1) * per_mode]), np.zeros((1, 3))
             kernels.softmax.bound_terms(costs, silence, mine, mine, per_mode, 1, 0, len(points), sums)
             out[k] = sums[0, 1:]
         return out
