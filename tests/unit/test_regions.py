@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,7 +77,7 @@ def test_the_most_plausible_cut_comes_first_and_none_twice(crf):
 def test_what_was_cut_is_not_cut_again(crf):
     leaf = leaf_of(crf)
     cut = next(mf.MostPlausible().propose(leaf)).constraint
-    leaf.cell = leaf.cell.cut(cut.opposite() if cut.probability(leaf.q) < 0.5 else cut)
+    leaf = replace(leaf, cell=leaf.cell.cut(cut.opposite() if cut.probability(leaf.q) < 0.5 else cut))
     for proposal in mf.MostPlausible().propose(leaf):
         assert not np.isin(proposal.constraint.group, cut.group).any()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +61,19 @@ class Leaf:
     rng: np.random.Generator
     _heated: Floats | None = field(default=None, repr=False)
 
-    @property
+    @cached_property
     def free(self) -> NDArray[np.int64]:
         """Variables that may still take more than one label."""
         return np.flatnonzero(self.cell.allowed.sum(1) > 1)
+
+    @cached_property
+    def uncut(self) -> NDArray[np.bool_]:
+        """(n,) free variables in no group so far: one that was cut would be cut again, or turned back."""
+        uncut = np.zeros(len(self.q), bool)
+        uncut[self.free] = True
+        for constraint in self.cell.constraints:
+            uncut[constraint.group] = False
+        return uncut
 
     def heated(self) -> Floats:
         """(T, n, L) marginals at each of ``temperatures``, each started from the next higher one."""

@@ -59,7 +59,7 @@ class MostPlausible:
             overlap = np.maximum(overlap, common)
             scores[(labels == labels[best]) & (common > self.same)] = -np.inf
 
-    def _score(self, proposal: Proposal, leaf: Leaf, probabilities: Floats) -> float:
+    def _score(self, proposal: Proposal, leaf: Leaf, probabilities: NDArray[np.floating]) -> float:
         cut = proposal.constraint
         given = float(probabilities[cut.group, cut.labels].mean())
         held = float(leaf.q[cut.group, cut.labels].mean()) > 0.5  # the mode has these labels: the other side loses them

@@ -20,7 +20,6 @@ from mixfield.clamping.temperature import critical_temperature
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import MixfieldError
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Int64s = NDArray[np.int64]
 
@@ -82,7 +81,7 @@ class SuppressedWindows:
         """For every label, the pixels of the best window that prefer it to all labels but their own."""
         shape, labels = leaf.energy.shape, leaf.q.argmax(1)
         own = np.arange(leaf.q.shape[1]) == labels[:, None]
-        free = available(leaf)
+        free = leaf.uncut
         heats = temperatures(leaf, self.heats)
         for temperature, q in zip(heats, leaf.melted(heats), strict=True):
             second = np.where(own, -1.0, q).argmax(1)
@@ -97,7 +96,7 @@ class SuppressedWindows:
 
 
 def _level_cuts(
-    how: SuppressedRegions | DoubtedRegions, leaf: Leaf, marked: Callable[[Floats, int, float], Bools]
+    how: SuppressedRegions | DoubtedRegions, leaf: Leaf, marked: Callable[[NDArray[np.floating], int, float], Bools]
 ) -> Iterator[Proposal]:
     """Cuts of the regions that ``marked(probabilities of a label (n,), label, level)`` tells."""
     for temperature, q in views(leaf, how.heat):
@@ -107,7 +106,7 @@ def _level_cuts(
                     yield Proposal(cut(group, label), temperature)
 
 
-def views(leaf: Leaf, heat: float) -> Iterator[tuple[float, Floats]]:
+def views(leaf: Leaf, heat: float) -> Iterator[tuple[float, NDArray[np.floating]]]:
     """Probabilities (n, L) by the evidence of each pixel alone, and where the field is hot; and the temperature."""
     yield float("nan"), evidence(leaf)
     (temperature,) = temperatures(leaf, (heat,))
@@ -120,26 +119,16 @@ def temperatures(leaf: Leaf, shares: tuple[float, ...]) -> list[float]:
     return sorted({max(1.0, share * gamma) for share in shares})
 
 
-def evidence(leaf: Leaf) -> Floats:
+def evidence(leaf: Leaf) -> NDArray[np.float32]:
     """(n, L) probabilities of each pixel alone."""
     if not isinstance(leaf.energy, DenseCRF):
         raise MixfieldError(f"regions need a DenseCRF, got {type(leaf.energy).__name__}; use mf.Lookahead")
-    odds = np.exp(leaf.energy.costs.min(1, keepdims=True) - leaf.energy.costs)
-    return np.asarray(odds / odds.sum(1, keepdims=True))
-
-
-def available(leaf: Leaf) -> Bools:
-    """(n,) pixels that may change: one that was cut would be cut again, or turned back."""
-    free = np.zeros(len(leaf.q), bool)
-    free[leaf.free] = True
-    for constraint in leaf.cell.constraints:
-        free[constraint.group] = False
-    return free
+    return leaf.energy.evidence
 
 
 def regions(leaf: Leaf, marked: Bools, smallest: float, largest: int) -> list[Int64s]:
     """The largest connected regions of marked pixels that may change."""
-    numbers, count = ndimage.label((marked & available(leaf)).reshape(leaf.energy.shape))
+    numbers, count = ndimage.label((marked & leaf.uncut).reshape(leaf.energy.shape))
     if count == 0:
         return []
     sizes = np.bincount(numbers.ravel())[1:]

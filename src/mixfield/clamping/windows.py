@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
-from mixfield.clamping.regions import available, temperatures
+from mixfield.clamping.regions import temperatures
 from mixfield.clamping.selection import BITS, densest
 from mixfield.meanfield.free_energy import entropies
 
@@ -41,7 +41,7 @@ class MeltingWindows:
         """Cuts, the largest groups first."""
         shape = leaf.energy.shape
         now = entropies(leaf.q) * BITS
-        labels, free = leaf.q.argmax(1), available(leaf)
+        labels, free = leaf.q.argmax(1), leaf.uncut
         found: list[tuple[int, Proposal]] = []
         heats = temperatures(leaf, self.heats)
         for heat, q in zip(heats, leaf.melted(heats), strict=True):

@@ -195,6 +195,12 @@ class DenseCRF:
     # ------------------------------------------------------------------ what the dense solver asks
 
     @cached_property
+    def evidence(self) -> Float32s:
+        """(n, L) probabilities of each pixel alone."""
+        odds = np.exp(self.costs.min(1, keepdims=True) - self.costs)
+        return np.asarray(odds / odds.sum(1, keepdims=True))
+
+    @cached_property
     def is_potts(self) -> bool:
         """Whether every kernel only rewards equal labels."""
         return all(coupling.compatibility is None for coupling in self.couplings)
@@ -328,7 +334,5 @@ class DenseCRF:
         values = room(self.n, padded(size))
         values[:, :size] = np.moveaxis(modes, 0, 1).reshape(self.n, -1)
         out = room(*values.shape)
-        self.listen(
-            values, n_modes, self.workspaces(values.shape[1]), _threads.available(), lambda *_: None, keep=out
-        )
+        self.listen(values, n_modes, self.workspaces(values.shape[1]), _threads.available(), lambda *_: None, keep=out)
         return np.moveaxis(out[:, :size].reshape(self.n, n_modes, self.n_labels), 1, 0).astype(np.float64)
