@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mixfield.kernels.rows import pour, smooth, weigh
+from mixfield.kernels.rows import fetch, pour, smooth, weigh
 
+AHEAD = 8  # points or corners whose places in a hash table are asked for early
 LANES = 32  # points embedded together, so that every step of the embedding runs over contiguous numbers
 
 
@@ -121,6 +122,8 @@ def _table(known, count):
         size *= 2
     table = np.zeros(2 * size, np.int64)
     for number in range(count):
+        if number + AHEAD < count:
+            fetch(table, 2 * _slot(known[number + AHEAD], size - 1))
         at = _find(table, known[number])
         table[at], table[at + 1] = known[number], number + 1
     return table
@@ -135,6 +138,8 @@ def number(keys, first, last, vertex):
     count = 0
     last_key, last_number = np.zeros(corners, np.int64), np.full(corners, -1, np.int32)
     for p in range(first, last):
+        for r in range(corners if p + AHEAD < last else 0):
+            fetch(table, 2 * _slot(keys[p + AHEAD, r], len(table) // 2 - 1))
         for r in range(corners):
             key = keys[p, r]
             if last_key[r] != key or last_number[r] < 0:  # neighbours often share a corner
@@ -241,6 +246,8 @@ def link(table, known, step, first, last, plus, minus):
         for u in range(m):
             minus[j, u] = m
         for u in range(m):
+            if u + AHEAD < m:
+                fetch(table, 2 * _slot(known[u + AHEAD] + step[j], len(table) // 2 - 1))
             at = _find(table, known[u] + step[j])
             other = table[at + 1] - 1
             if other >= 0:

@@ -156,6 +156,24 @@ def _stacker(lanes, copies):
     return stack
 
 
+@intrinsic
+def fetch(context, array, at):  # noqa: ARG001
+    """Ask for ``array[at]`` to be brought near; nobody waits for it."""
+    signature = types.void(array, types.intp)
+
+    def generate(context, builder, signature, arguments):
+        array, at = arguments
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = context.make_array(signature.args[0])(context, builder, array).data
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        modes = [ir.Constant(number, mode) for mode in (0, 3, 1)]  # to read, to keep, of data
+        builder.call(function, [builder.bitcast(builder.gep(place, [at]), byte), *modes])
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be stepped through
 
     def _plain_weigh(lanes):
@@ -192,7 +210,11 @@ if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be ste
 
         return smooth
 
+    def _plain_fetch(array, at):
+        pass
+
     _weigher, _pourer, _stacker, _smoother = _plain_weigh, _plain_pour, _plain_stack, _plain_smooth
+    fetch = _plain_fetch
 
 
 _weigh8, _weigh4 = _weigher(8), _weigher(4)
