@@ -156,22 +156,26 @@ def _stacker(lanes, copies):
     return stack
 
 
-@intrinsic
-def fetch(context, array, at):  # noqa: ARG001
-    """Ask for ``array[at]`` to be brought near; nobody waits for it."""
-    signature = types.void(array, types.intp)
+def _fetcher():
+    """Ask for array[at] to be brought near; nobody waits for it."""
 
-    def generate(context, builder, signature, arguments):
-        array, at = arguments
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        place = context.make_array(signature.args[0])(context, builder, array).data
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        modes = [ir.Constant(number, mode) for mode in (0, 3, 1)]  # to read, to keep, of data
-        builder.call(function, [builder.bitcast(builder.gep(place, [at]), byte), *modes])
-        return context.get_dummy_value()
+    @intrinsic
+    def fetch(context, array, at):  # noqa: ARG001
+        signature = types.void(array, types.intp)
 
-    return signature, generate
+        def generate(context, builder, signature, arguments):
+            array, at = arguments
+            byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+            place = context.make_array(signature.args[0])(context, builder, array).data
+            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            modes = [ir.Constant(number, mode) for mode in (0, 3, 1)]  # to read, to keep, of data
+            builder.call(function, [builder.bitcast(builder.gep(place, [at]), byte), *modes])
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return fetch
 
 
 if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be stepped through
@@ -210,15 +214,16 @@ if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be ste
 
         return smooth
 
-    def _plain_fetch(array, at):
-        pass
+    def _plain_fetch():
+        return lambda array, at: None  # noqa: ARG005
 
     _weigher, _pourer, _stacker, _smoother = _plain_weigh, _plain_pour, _plain_stack, _plain_smooth
-    fetch = _plain_fetch
+    _fetcher = _plain_fetch
 
 
 _weigh8, _weigh4 = _weigher(8), _weigher(4)
 _pour8, _pour4 = _pourer(8), _pourer(4)
+fetch = _fetcher()
 _stack64, _stack8, _stack4 = _stacker(8, 8), _stacker(8, 1), _stacker(4, 1)
 _smooth8, _smooth4 = _smoother(8), _smoother(4)
 
