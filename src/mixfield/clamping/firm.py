@@ -24,6 +24,7 @@ from mixfield.errors import MixfieldError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver
 
+ROUND = 5  # updates after which modes that have come to rest leave the others
 HELD = 5e-2  # change at which a mode that is held counts as converged if nobody says: on the brink, it goes on creeping
 
 Floats = NDArray[np.float64]
@@ -105,15 +106,16 @@ class FirmClamp:
             if len(waiting) == 0:
                 break
             some = hold.only(waiting)
-            held, run = some.converge(hold.columns(values, waiting), grip * multipliers[waiting], self.patience)
+            start = hold.columns(values, waiting)
+            held, iterations, converged = some.converge(start, grip * multipliers[waiting], self.patience)
             inside, q, log_z = self._inside(some, held), dense.unpack(hold.crf, held, len(waiting)), some.bounds(held)
             for k, place in enumerate(waiting):
                 if inside[k]:
                     found[place] = Settled(
                         q[k : k + 1],
                         log_z[k : k + 1],
-                        run.converged[k : k + 1],
-                        run.iterations[k : k + 1],
+                        converged[k : k + 1],
+                        iterations[k : k + 1],
                         hold.multipliers(int(place), grip * float(multipliers[place])),
                     )
         return found
@@ -175,16 +177,26 @@ class _Hold:
         heat = np.ones(len(self.cells))
         return dense.climb(self.iteration, values.copy(), heat, tolerance=1e-2, max_iterations=steps)[0]
 
-    def converge(self, values: Float32s, multipliers: Floats, patience: int) -> tuple[Float32s, dense.Climb]:
-        """Updates until nothing moves."""
+    def converge(
+        self, values: Float32s, multipliers: Floats, patience: int
+    ) -> tuple[Float32s, NDArray[np.int32], NDArray[np.bool_]]:
+        """Updates until nothing moves, and how many; a mode that has come to rest is not updated with the others."""
         self._tilt(multipliers)
-        return dense.climb(
-            self.iteration,
-            values.copy(),
-            np.ones(len(self.cells)),
-            tolerance=self.solver.tolerance or HELD,
-            max_iterations=min(patience, self.solver.max_iterations),
-        )
+        heat, tolerance = np.ones(len(self.cells)), self.solver.tolerance or HELD
+        updates = min(patience, self.solver.max_iterations, ROUND)
+        held, run = dense.climb(self.iteration, values.copy(), heat, tolerance=tolerance, max_iterations=updates)
+        iterations, converged = run.iterations, run.converged
+        restless = np.flatnonzero(~converged)
+        left = min(patience, self.solver.max_iterations) - ROUND
+        if len(restless) and left > 0:
+            columns = self.columns(held, restless)
+            more, further, at_rest = self.only(restless).converge(columns, multipliers[restless], left)
+            q = dense.unpack(self.crf, held, len(self.cells))
+            q[restless] = dense.unpack(self.crf, more, len(restless))
+            held = dense.pack(self.crf, q)
+            iterations[restless] += further
+            converged[restless] = at_rest
+        return held, iterations, converged
 
     def bounds(self, values: Float32s) -> Floats:
         """(K,) A_k, without multipliers."""
