@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,8 @@ from mixfield.report.svg import Panel, figure
 Progress = Callable[[int], None]
 
 CERTAINTY = 0.99  # of a scribble
-FRAMES = 16
-TOLERANCE = 1e-4  # of the marginals of people, as for `mixfield detect`
+FRAMES = 9
+TOLERANCE, ITERATIONS = 1e-4, 300  # for people, as for `mixfield detect`
 
 
 def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
@@ -49,14 +50,17 @@ def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, prog
 
 def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
     """People in a room seen by two cameras: four explanations of each frame, and tracks that choose among them."""
-    solver = replace(solver or Solver(), tolerance=TOLERANCE)
+    solver = solver or Solver()
+    alone = replace(solver, tolerance=TOLERANCE, max_iterations=ITERATIONS, threads=1)  # frames run side by side
     walk = datasets.walking_people(n_people=4, n_cameras=2, n_frames=FRAMES, rng=rng)
     (folder / "modes").mkdir(parents=True, exist_ok=True)
     posteriors = {}
-    for frame, masks in enumerate(walk.masks):
-        posteriors[frame] = detect(walk.scene, list(masks), 4, rng=rng, solver=solver)
-        posteriors[frame].save(folder / "modes" / f"frame_{frame:06d}.npz")
-        progress(frame + 1)
+    with ThreadPoolExecutor(solver.threads) as pool:
+        explained = pool.map(lambda masks: detect(walk.scene, list(masks), 4, rng=rng, solver=alone), walk.masks)
+        for frame, posterior in enumerate(explained):
+            posteriors[frame] = posterior
+            posterior.save(folder / "modes" / f"frame_{frame:06d}.npz")
+            progress(frame + 1)
     tracks = track(posteriors.values(), walk.scene, frame_rate=4.0)
     write_csv(folder / "tracks.csv", tracks)
     pictures = {frame: list(masks) for frame, masks in enumerate(walk.masks)}
