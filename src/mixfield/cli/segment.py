@@ -109,7 +109,8 @@ def segment(
     if image.is_dir():
         _folder(image, scores, out, work, how, as_json)
         return
-    with Progress("modes", modes, quiet=as_json) as advance:
+    fewer = "nothing was written; the same command begins again, and fewer --modes take less time"
+    with Progress("modes", modes, quiet=as_json, stopped=fewer) as advance:
         result = {"image": str(image), "out": str(out)} | work.one(image, scores, out, advance)
     if as_json:
         typer.echo(json.dumps(result))
@@ -151,7 +152,8 @@ def _tune(folder: Path, out: Path, logits: bool, how: Any, as_json: bool) -> Non
     from mixfield.io.kernels import write_kernels
 
     count, examples = annotated(folder)
-    with Progress("images", count, quiet=as_json) as advance:
+    again = "no kernels were written; the same command begins again, and fewer images take less time"
+    with Progress("images", count, quiet=as_json, stopped=again) as advance:
         found = tune(examples, logits=logits, solver=replace(how, tolerance=TOLERANCE), progress=advance)
     out.mkdir(parents=True, exist_ok=True)
     write_kernels(out / "kernels.toml", found.kernels)

@@ -21,6 +21,7 @@ from mixfield.io.uai import write_uai
 from mixfield.meanfield.solver import Solver
 from mixfield.mixture.tree import infer
 from mixfield.report.field_page import field_page
+from mixfield.report.motivation import STEPS as STEPS
 from mixfield.report.motivation import motivation
 from mixfield.report.people_page import TrackTable, people_page
 from mixfield.report.results import report_page
@@ -61,7 +62,7 @@ def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress
             posteriors[frame] = posterior
             posterior.save(folder / "modes" / f"frame_{frame:06d}.npz")
             progress(frame + 1)
-    tracks = track(posteriors.values(), walk.scene, frame_rate=4.0)
+    tracks = track(posteriors.values(), walk.scene, frame_rate=4.0, max_speed=2.0)
     write_csv(folder / "tracks.csv", tracks)
     pictures = {frame: list(masks) for frame, masks in enumerate(walk.masks)}
     page = people_page(
@@ -88,9 +89,9 @@ def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress
     }
 
 
-def graph(folder: Path, *, rng: int = 0, solver: Solver | None = None) -> dict[str, Any]:  # noqa: ARG001
+def graph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
     """The paper's motivation as a UAI model: what mean field commits to, the two modes, and the truth."""
-    story = motivation(rng=rng)
+    story = motivation(rng=rng, solver=solver, progress=progress)
     folder.mkdir(parents=True, exist_ok=True)
     write_uai(folder / "four-zones.uai", story.graph)
     (folder / "four-zones.svg").write_text(story.svg(), encoding="utf-8")
