@@ -39,6 +39,10 @@ def main() -> None:
 
     try:
         app()
-    except (MixfieldError, OSError) as error:
+    except MixfieldError as error:
         typer.echo(f"mixfield: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:  # such as "model.uai: no such file or directory", without its number
+        said = f"{error.filename}: {error.strerror.lower()}" if error.filename and error.strerror else str(error)
+        typer.echo(f"mixfield: {said}", err=True)
         sys.exit(2)

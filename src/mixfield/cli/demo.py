@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mixfield.cli.options import Json, Seed, Threads, solver
+from mixfield.cli.options import Json, Seed, Threads, check_folder, solver
 from mixfield.cli.terminal import Progress, console, print_table
 
 AGAIN = "nothing was written, and the same command begins again"
@@ -28,6 +28,7 @@ def demo(
 
     if people and graph:
         raise MixfieldError("choose one demo: --people or --graph")
+    check_folder(out)
     if people:
         _people(out, seed, threads, as_json)
     elif graph:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixfield.cli import batching
-from mixfield.cli.options import Json, Seed, Threads, solver
+from mixfield.cli.options import Json, Seed, Threads, check_folder, solver
 from mixfield.cli.terminal import Progress, console
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def segment(
     from mixfield.io.kernels import read_kernels
 
     pillow()
-    if out.exists() and not out.is_dir():
-        raise MixfieldError(f"cannot write to {out}: it is a file, --out is a folder")
+    check_folder(out)
     if tune is not None:
         _tune(tune, out, logits, solver(threads), as_json)
         return
