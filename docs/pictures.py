@@ -77,7 +77,7 @@ def screenshots(folder: Path) -> None:
 
     demos.photograph(folder / "photo", progress=quiet)
     demos.people(folder / "people", progress=quiet)
-    demos.graph(folder / "graph")
+    demos.graph(folder / "graph", progress=quiet)
     (folder / "video").mkdir()
     (folder / "video" / "report.html").write_text(doubtful_video(), encoding="utf-8")
     program = shutil.which("chromium") or sys.exit("no chromium")

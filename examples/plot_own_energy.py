@@ -40,12 +40,18 @@ class Majority:
 # %%
 # Two parties. Mean field would name one of them.
 
-opinion = np.random.default_rng(1).normal(0, 0.4, 60)
+opinion = np.random.default_rng(1).normal(0, 2, 60)
+opinion -= opinion.mean() + 0.01  # on the whole, nearly undecided
 post = mf.infer(Majority(opinion, strength=300.0), n_modes=2)
 print("votes for 1:", post.labelings().sum(1), "with probability", post.weights.round(3))
 
 # %%
 
-figure = post.plot()
-figure.suptitle("who votes what, in each mode")
+figure, axis = plt.subplots(figsize=(7, 3.6), layout="constrained")
+costs = np.linspace(-8, 8, 200)
+axis.plot(costs, 1 / (1 + np.exp(costs)), "--", color="grey", label="alone, without a majority")
+for k, mode in enumerate(post.modes):
+    axis.plot(opinion, mode.marginals[:, 1], "o", label=f"mode {k + 1}, probability {100 * post.weights[k]:.0f} %")
+axis.set(xlabel="a voter's own cost of voting 1", ylabel="P(votes 1)", title="The same voters under two majorities")
+axis.legend(loc="center right")
 plt.show()

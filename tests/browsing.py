@@ -51,7 +51,7 @@ def open_page(browser, tmp_path):
         page.on("request", lambda request: one.requests.append(request.url))
         page.goto(file.as_uri())
         if wait:
-            page.wait_for_selector("body[data-ready]", timeout=15_000)
+            page.wait_for_selector("body[data-ready]", timeout=60_000)
         opened.append(one)
         return page
 

@@ -30,12 +30,27 @@ def commands(page: Path, *, console: bool = False) -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("mixfield ")]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
+def run(block: str) -> None:
+    """Run the commands of a block."""
+    for line in block.splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[0] == "mixfield"
+        answer = CliRunner().invoke(app, words[1:])
+        assert answer.exit_code == 0, (line, answer.output)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "(?:python|sh)")], ids=lambda page: page.name)
+def test_blocks_run_in_order(page, tmp_path, monkeypatch):
+    """Python, and on every page but the README, whose commands need files (see `test_readme`), commands."""
     monkeypatch.chdir(tmp_path)
     session: dict[str, object] = {}
-    for block in blocks(page, "python"):
-        exec(compile(block, page.name, "exec"), session)
+    for block in blocks(page, "(?:python|sh)"):
+        if f"```python\n{block}" in page.read_text(encoding="utf-8"):
+            exec(compile(block, page.name, "exec"), session)
+        elif page.name != "README.md":
+            run(block)
+    if page.name == "command-line.md":
+        assert (tmp_path / "report.html").exists()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page, console=True)], ids=lambda page: page.name)
@@ -46,14 +61,6 @@ def test_commands_are_understood(page):
         while hasattr(verb, "commands") and rest:
             verb, rest = verb.commands[rest[0]], rest[1:]
         verb.make_context(words[0], rest)
-
-
-def test_commands_of_the_command_line_page_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for words in commands(ROOT / "docs" / "command-line.md"):
-        answer = CliRunner().invoke(app, words)
-        assert answer.exit_code == 0, (words, answer.output)
-    assert (tmp_path / "report.html").exists()
 
 
 def test_every_name_of_the_table_of_equations_exists():

@@ -15,7 +15,7 @@ import mixfield as mf
 from mixfield.apps.detection import CRITERIA
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
-from mixfield.io import detection_run, opencv, pom
+from mixfield.io import opencv, pom
 from mixfield.io.detection_run import DetectionRun
 from mixfield.report.overlay import overlay
 from mixfield.reproduce import occupancy
@@ -50,20 +50,6 @@ def test_detect_and_resume(recording, tmp_path):
     other = _run("detect", recording, "--modes", "3", "--out", out)
     assert isinstance(other.exception, MixfieldError)
     assert "other settings" in str(other.exception)
-
-
-def test_the_seed_reaches_every_frame_and_belongs_to_the_settings(recording, tmp_path, monkeypatch):
-    seeds = []
-
-    def seeded(*arguments, rng, **options):
-        seeds.append(rng)
-        return mf.detect(*arguments, rng=rng, **options)
-
-    monkeypatch.setattr(detection_run, "detect", seeded)
-    command = ["detect", recording, "--frames", "0:2", "--modes", "1", "--pictures", "0", "--out", tmp_path / "modes"]
-    assert _run(*command, "--seed", "5").exit_code == 0
-    assert seeds == [5, 5]
-    assert "other settings" in str(_run(*command).exception)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

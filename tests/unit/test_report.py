@@ -232,6 +232,8 @@ class TestNotebook:
         assert text.count("<img") == 2
         for weight in post.weights:
             assert f"{100 * weight:.1f} %" in text
+        first, second = post.labelings()
+        assert f"{(first != second).sum()} differ" in text
 
     def test_card_of_a_chain_has_no_pictures(self):
         post = mf.infer(mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 2.0), 2)

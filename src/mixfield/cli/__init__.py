@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mixfield.cli import demo, detect, report, reproduce, segment, solve, track, video
+from mixfield.cli.terminal import stoppable
 
 app = typer.Typer(
     help="Several weighted interpretations of a discrete random field, where mean field returns one.",
@@ -16,7 +17,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in (demo.demo, solve.solve, segment.segment, video.video, detect.detect, track.track, report.report):
-    app.command()(verb)
+    app.command()(stoppable(verb))
+for experiment in reproduce.app.registered_commands:
+    if experiment.callback is not None:
+        experiment.callback = stoppable(experiment.callback)
 app.add_typer(reproduce.app)
 
 
@@ -35,9 +39,10 @@ def main() -> None:
 
     try:
         app()
-    except (MixfieldError, OSError) as error:
+    except MixfieldError as error:
         typer.echo(f"mixfield: {error}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("mixfield: stopped", err=True)
-        sys.exit(130)
+    except OSError as error:  # such as "model.uai: no such file or directory", without its number
+        said = f"{error.filename}: {error.strerror.lower()}" if error.filename and error.strerror else str(error)
+        typer.echo(f"mixfield: {said}", err=True)
+        sys.exit(2)

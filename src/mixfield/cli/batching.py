@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mixfield.cli.terminal import console
+from mixfield.cli.terminal import console, stop
 
 if TYPE_CHECKING:
     from mixfield.batch import Engine as AnyEngine
@@ -87,8 +87,7 @@ def follow(outcomes: Generator[Outcome], what: str, total: int, *, quiet: bool) 
                     results.failures[outcome.name] = outcome.failure
     except KeyboardInterrupt:
         outcomes.close()
-        typer.echo(f"mixfield: stopped ({results.tally}); the same command goes on from here", err=True)
-        raise typer.Exit(130) from None
+        raise stop("the same command goes on from here", so_far=f" ({results.tally})") from None
     return results
 
 

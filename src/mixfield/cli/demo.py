@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mixfield.cli.options import Json, Seed, Threads, solver
+from mixfield.cli.options import Json, Seed, Threads, check_folder, solver
 from mixfield.cli.terminal import Progress, console, print_table
+
+AGAIN = "nothing was written, and the same command begins again"
 
 
 def demo(
@@ -26,13 +28,14 @@ def demo(
 
     if people and graph:
         raise MixfieldError("choose one demo: --people or --graph")
+    check_folder(out)
     if people:
         _people(out, seed, threads, as_json)
     elif graph:
-        _graph(out, seed, as_json)
+        _graph(out, seed, threads, as_json)
     elif find_spec("skimage") is None:
         typer.echo("the photograph comes with scikit-image (pip install 'mixfield[demo]'); here is the graph", err=True)
-        _graph(out, seed, as_json)
+        _graph(out, seed, threads, as_json)
     else:
         _photograph(out, seed, threads, as_json)
 
@@ -40,7 +43,7 @@ def demo(
 def _photograph(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
     from mixfield.report import demos
 
-    with Progress("modes", 4, quiet=as_json) as advance:
+    with Progress("modes", 4, quiet=as_json, stopped=AGAIN) as advance:
         found = demos.photograph(out, rng=seed, solver=solver(threads), progress=advance)
     if as_json:
         typer.echo(json.dumps(found))
@@ -62,7 +65,8 @@ def _photograph(out: Path, seed: int, threads: int | None, as_json: bool) -> Non
 def _people(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
     from mixfield.report import demos
 
-    with Progress("frames", demos.FRAMES, quiet=as_json) as advance:
+    kept = f"the frames that are done are in {out}/modes, and the same command begins again"
+    with Progress("frames", demos.FRAMES, quiet=as_json, stopped=kept) as advance:
         found = demos.people(out, rng=seed, solver=solver(threads), progress=advance)
     if as_json:
         typer.echo(json.dumps(found))
@@ -78,14 +82,14 @@ def _people(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
         ("distance from the best possible choice, at most", f"{found['gap_percent']:.3f} %"),
     ]
     print_table("What was found", ("", ""), rows)
-    _pointers(found, f"mixfield track {out}/modes --cell 0.25 --frame-rate 4 --out tracks.csv")
+    _pointers(found, f"mixfield track {out}/modes --cell 0.25 --frame-rate 4 --max-speed 2 --out tracks.csv")
 
 
-def _graph(out: Path, seed: int, as_json: bool) -> None:
+def _graph(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
     from mixfield.report import demos
 
-    with Progress("solving", None, quiet=as_json):
-        found = demos.graph(out, rng=seed)
+    with Progress("steps", demos.STEPS, quiet=as_json, stopped=AGAIN) as advance:
+        found = demos.graph(out, rng=seed, solver=solver(threads), progress=advance)
     if as_json:
         typer.echo(json.dumps(found))
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixfield.cli import batching
-from mixfield.cli.options import Json, Seed, Threads
+from mixfield.cli.options import Json, Threads
 from mixfield.cli.terminal import console
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ def detect(
     init: Annotated[
         list[Path] | None, typer.Option(help="Write the scene file from these calibrations, one per camera, and stop.")
     ] = None,
-    seed: Seed = 0,
     threads: Threads = None,
     engine: batching.Engine = "",
     workers: batching.Workers = None,
@@ -67,7 +66,7 @@ def detect(
 ) -> None:
     """Locate people on the ground plane: several explanations of each frame, with their probabilities."""
     if init:
-        _init(scene, init)
+        _init(scene, init, as_json)
         return
     import mixfield as mf
     from mixfield.io.detection_run import Detected, DetectionRun
@@ -76,8 +75,8 @@ def detect(
 
     room, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
-    run = DetectionRun(out, room, modes, criterion, seed)
-    work = _Drawn(Detected(room, footage, modes, criterion, seed=seed), pictures, threads)
+    run = DetectionRun(out, room, modes, criterion)
+    work = _Drawn(Detected(room, footage, modes, criterion), pictures, threads)
     started = time.perf_counter()
     outcomes = run.outcomes(work, chosen, engine=batching.engine(engine, workers, scheduler))
     results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)
@@ -107,7 +106,7 @@ def detect(
     results.conclude(quiet=False)
 
 
-def _init(path: Path, calibrations: list[Path]) -> None:
+def _init(path: Path, calibrations: list[Path], as_json: bool) -> None:
     """Write a scene file whose area is the ground that the cameras see."""
     from mixfield.errors import MixfieldError
     from mixfield.io.calibration import read_camera
@@ -116,7 +115,8 @@ def _init(path: Path, calibrations: list[Path]) -> None:
     if path.exists():
         raise MixfieldError(f"{path} exists already; remove it first, or choose another name")
     write_scene(path, calibrations, visible_area([read_camera(file) for file in calibrations]))
-    typer.echo(f"wrote {path}: check the area, and say where footage or masks are")
+    said = f"wrote {path}: check the area, and say where footage or masks are"
+    typer.echo(json.dumps({"scene": str(path)}) if as_json else said)
 
 
 def _frames(text: str, count: Any) -> list[int]:

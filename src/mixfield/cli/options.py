@@ -27,3 +27,11 @@ def check_target(path: Path | None) -> None:
         raise MixfieldError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path is not None and path.is_dir():
         raise MixfieldError(f"cannot write {path}: it is a folder, give the name of a file")
+
+
+def check_folder(path: Path) -> None:
+    """The same for an output that is a folder."""
+    from mixfield.errors import MixfieldError
+
+    if path.exists() and not path.is_dir():
+        raise MixfieldError(f"cannot write to {path}: it is a file, --out is a folder")

@@ -31,7 +31,7 @@ def report(
     target = out or (result if result.is_dir() else result.parent) / "report.html"
     check_target(target)
     started = time.perf_counter()
-    with Progress("frames", None, quiet=as_json) as advance:
+    with Progress("frames", None, quiet=as_json, stopped="no page was written; give the same command again") as advance:
         page = report_page(
             result,
             image=image,

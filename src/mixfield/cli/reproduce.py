@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mixfield.cli.options import Json
+from mixfield.cli.options import Json, Threads
+from mixfield.cli.terminal import Progress, counted
 
 app = typer.Typer(name="reproduce", help="Repeat an experiment: numbers, figure and page.", no_args_is_help=True)
 
@@ -21,8 +23,10 @@ Out = Annotated[Path, typer.Option(help="Folder for the page, its figures and it
 
 
 @app.callback()
-def _group() -> None:
-    """Keep the name of the experiment a word of its own, however many there are."""
+def _group(threads: Threads = None) -> None:
+    """Repeat an experiment: numbers, figure and page."""
+    if threads is not None:
+        os.environ["MIXFIELD_THREADS"] = str(threads)
 
 
 def data_folder(told: Path | None) -> Path:
@@ -52,11 +56,15 @@ def occupancy(
     folder = data_folder(data) / "people" / "pets09-s2l1"
     chosen = sorted({round(k * 400 / frames) for k in range(frames)})
     results: dict[str, Any] = {"pets": [], "synthetic": []}
-    for views, every in (((1,), 1), ((1, 8), 4)):
-        kept = work / f"views-{'-'.join(map(str, views))}"
-        results["pets"].append(experiment.pets_curves(Pets(folder, views), chosen[::every], kept, _say))
-    for people, cameras in ((3, 1), (4, 2), (5, 2)):
-        results["synthetic"].append(experiment.synthetic_hits(people, cameras, _say, scenes=scenes))
+    recorded, walks = (((1,), 1), ((1, 8), 4)), ((3, 1), (4, 2), (5, 2))
+    steps = sum(len(chosen[::every]) for _, every in recorded) + scenes * len(walks)
+    with Progress("frames and scenes", steps, quiet=as_json, stopped=_goes_on(work)) as advance:
+        say = counted(advance)
+        for views, every in recorded:
+            kept = work / f"views-{'-'.join(map(str, views))}"
+            results["pets"].append(experiment.pets_curves(Pets(folder, views), chosen[::every], kept, say))
+        for people, cameras in walks:
+            results["synthetic"].append(experiment.synthetic_hits(people, cameras, say, scenes=scenes))
     _wrote(experiment.write_page(results, out), as_json)
 
 
@@ -75,11 +83,15 @@ def tracking(
     from mixfield.reproduce import tracking as experiment
     from mixfield.reproduce.pets import Pets
 
-    results: dict[str, Any] = {"recorded": [], "synthetic": experiment.synthetic(_say, scenes=scenes)}
-    for views in ((1,), (1, 8)) if frames else ():
-        recording = Pets(data_folder(data) / "people" / "pets09-s2l1", views)
-        kept = work / f"views-{'-'.join(map(str, views))}"
-        results["recorded"].append(experiment.recorded(recording, frames, kept, _say))
+    recorded = ((1,), (1, 8)) if frames else ()
+    steps = scenes * (1 + len(experiment.WAYS)) + len(recorded) * (frames + len(experiment.WAYS))
+    with Progress("walks and frames", steps, quiet=as_json, stopped=_goes_on(work)) as advance:
+        say = counted(advance)
+        results: dict[str, Any] = {"recorded": [], "synthetic": experiment.synthetic(say, scenes=scenes)}
+        for views in recorded:
+            recording = Pets(data_folder(data) / "people" / "pets09-s2l1", views)
+            kept = work / f"views-{'-'.join(map(str, views))}"
+            results["recorded"].append(experiment.recorded(recording, frames, kept, say))
     _wrote(experiment.write_page(results, out), as_json)
 
 
@@ -98,7 +110,6 @@ def synthetic(
 ) -> None:
     """Random fields: distance to the posterior over the number of modes, against clamping and restarts."""
     from mixfield import _threads
-    from mixfield.cli.terminal import Progress
     from mixfield.errors import MixfieldError
     from mixfield.reproduce import synthetic as experiment
     from mixfield.reproduce import tasks
@@ -227,5 +238,10 @@ def _wrote(page: Path, as_json: bool) -> None:
     typer.echo(json.dumps({"page": str(page), "json": str(numbers)}) if as_json else f"wrote {page}")
 
 
+def _goes_on(work: Path) -> str:
+    return f"posteriors of recorded frames are kept in {work}, and the same command goes on from there"
+
+
 def _say(what: str) -> None:
-    typer.echo(f"\r{what}\033[K", nl=False, err=True)
+    if sys.stderr.isatty():
+        typer.echo(f"\r{what}\033[K", nl=False, err=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixfield.cli import batching
-from mixfield.cli.options import Json, Seed, Threads, solver
+from mixfield.cli.options import Json, Seed, Threads, check_folder, solver
 from mixfield.cli.terminal import Progress, console
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def segment(
     from mixfield.io.kernels import read_kernels
 
     pillow()
-    if out.exists() and not out.is_dir():
-        raise MixfieldError(f"cannot write to {out}: it is a file, --out is a folder")
+    check_folder(out)
     if tune is not None:
         _tune(tune, out, logits, solver(threads), as_json)
         return
@@ -109,7 +108,8 @@ def segment(
     if image.is_dir():
         _folder(image, scores, out, work, how, as_json)
         return
-    with Progress("modes", modes, quiet=as_json) as advance:
+    fewer = "nothing was written; the same command begins again, and fewer --modes take less time"
+    with Progress("modes", modes, quiet=as_json, stopped=fewer) as advance:
         result = {"image": str(image), "out": str(out)} | work.one(image, scores, out, advance)
     if as_json:
         typer.echo(json.dumps(result))
@@ -151,7 +151,8 @@ def _tune(folder: Path, out: Path, logits: bool, how: Any, as_json: bool) -> Non
     from mixfield.io.kernels import write_kernels
 
     count, examples = annotated(folder)
-    with Progress("images", count, quiet=as_json) as advance:
+    again = "no kernels were written; the same command begins again, and fewer images take less time"
+    with Progress("images", count, quiet=as_json, stopped=again) as advance:
         found = tune(examples, logits=logits, solver=replace(how, tolerance=TOLERANCE), progress=advance)
     out.mkdir(parents=True, exist_ok=True)
     write_kernels(out / "kernels.toml", found.kernels)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from itertools import count
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 if TYPE_CHECKING:
     from mixfield.mixture.posterior import MixturePosterior
@@ -68,10 +72,35 @@ def print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]])
     console().print(table)
 
 
-class Progress:
-    """A progress bar with the time left, on a terminal; library warnings become notes of the result."""
+AGAIN = "give the same command again"
 
-    def __init__(self, what: str, total: int | None, *, quiet: bool) -> None:
+
+def stop(left: str, *, so_far: str = "") -> typer.Exit:
+    """Say that Ctrl-C was heard, what is left and how to go on; raise what comes back."""
+    typer.echo(f"mixfield: stopped{so_far}; {left}", err=True)
+    return typer.Exit(130)
+
+
+def stoppable(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb, which ends in good order on Ctrl-C wherever it is."""
+
+    @wraps(verb)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            verb(*arguments, **options)
+        except KeyboardInterrupt:
+            raise stop(AGAIN) from None
+
+    return run
+
+
+class Progress:
+    """A progress bar with the time left, on a terminal; library warnings become notes of the result.
+
+    On Ctrl-C it says ``stopped``: what is left and how to go on.
+    """
+
+    def __init__(self, what: str, total: int | None, *, quiet: bool, stopped: str = AGAIN) -> None:
         from rich import progress
         from rich.console import Console
 
@@ -82,13 +111,26 @@ class Progress:
         )
         self.task = self.bar.add_task(what, total=total)
         self.silence = warnings.catch_warnings()
+        self.stopped = stopped
 
     def __enter__(self) -> Any:
         self.silence.__enter__()
         warnings.simplefilter("ignore")
-        self.bar.start()
-        return lambda done: self.bar.update(self.task, completed=done)
+        try:
+            self.bar.start()
+        except KeyboardInterrupt:
+            self.bar.stop()  # or else the cursor stays hidden
+            raise
+        return lambda done, total=None: self.bar.update(self.task, completed=done, total=total)
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
         self.bar.stop()
         self.silence.__exit__(None, None, None)
+        if kind is KeyboardInterrupt:
+            raise stop(self.stopped) from None
+
+
+def counted(advance: Callable[[int], None]) -> Callable[[str], None]:
+    """Advance by one for each thing that is told."""
+    done = count(1)
+    return lambda _: advance(next(done))

@@ -46,7 +46,8 @@ def track(
     room = _scene(scene, cell, paths[0])
     options: dict[str, Any] = {} if entry_cost is None else {"entry_cost": entry_cost}
     started = time.perf_counter()
-    with Progress("frames", len(paths), quiet=as_json) as advance:
+    again = "no tracks were written; the same command begins again, and a smaller --window takes less time"
+    with Progress("frames", len(paths), quiet=as_json, stopped=again) as advance:
         found = mf.track(
             _loaded(paths),
             room,

@@ -132,11 +132,15 @@ def _cylinder(camera: Calibrated, place: Floats, person: Person) -> NDArray[np.b
     rim = place + 0.5 * person.width * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     points = np.concatenate([np.c_[rim, np.full(24, z)] for z in (0.0, person.height)])
     pixels = camera.project(points)
+    image = np.zeros((camera.height, camera.width), bool)
     if not np.isfinite(pixels).all():
-        return np.zeros((camera.height, camera.width), bool)
-    y, x = np.mgrid[: camera.height, : camera.width] + 0.5
+        return image
+    low = np.clip(np.floor(pixels.min(0)), 0, (camera.width, camera.height)).astype(int)
+    high = np.clip(np.ceil(pixels.max(0)), 0, (camera.width, camera.height)).astype(int)
+    y, x = np.mgrid[low[1] : high[1], low[0] : high[0]] + 0.5  # nothing lies outside this box
     sides = ConvexHull(pixels).equations
-    return np.asarray(np.all([a * x + b * y + c <= 0 for a, b, c in sides], axis=0))
+    image[low[1] : high[1], low[0] : high[0]] = np.all([a * x + b * y + c <= 0 for a, b, c in sides], axis=0)
+    return image
 
 
 def _noisy(mask: NDArray[np.bool_], noise: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -29,14 +29,12 @@ class DetectionRun:
     folder : where they are.
     scene : what they are about.
     n_modes, criterion : see `mixfield.detect`.
-    seed : its ``rng``.
     """
 
     folder: Path
     scene: Scene
     n_modes: int = 4
     criterion: str = "field"
-    seed: int = 0
 
     def path(self, frame: int) -> Path:
         """The file of a frame."""
@@ -52,7 +50,7 @@ class DetectionRun:
 
     def run(self, footage: Footage, frames: Sequence[int], *, solver: Solver | None = None) -> Iterator[int]:
         """Compute and save what is missing; yields each frame when it is done, and raises at one that fails."""
-        work = Detected(self.scene, footage, self.n_modes, self.criterion, solver, self.seed)
+        work = Detected(self.scene, footage, self.n_modes, self.criterion, solver)
         for outcome in self.outcomes(work, frames):
             if outcome.failure is not None:
                 raise MixfieldError(outcome.failure)
@@ -83,7 +81,6 @@ class DetectionRun:
             "reduction": scene.reduction,
             "modes": self.n_modes,
             "criterion": self.criterion,
-            **({"seed": self.seed} if self.seed else {}),  # folders from before there were seeds have none
         }
 
 
@@ -96,11 +93,10 @@ class Detected:
     n_modes: int = 4
     criterion: str = "field"
     solver: Solver | None = None
-    seed: int = 0
 
     def __call__(self, frame: int, folder: Path) -> dict[str, Any]:
         masks = self.footage.masks(frame)
-        posterior = detect(self.scene, masks, self.n_modes, criterion=self.criterion, solver=self.solver, rng=self.seed)
+        posterior = detect(self.scene, masks, self.n_modes, criterion=self.criterion, solver=self.solver)
         posterior.save(folder / _name(frame))
         return {"people": positions(posterior.modes[0], self.scene).tolist()}
 

@@ -244,8 +244,7 @@ def ascend(
         while iterations[k] < max_iterations and stable < patience:
             field(views, empty, images, costs)
             if counted:
-                q[k, :, 0] = empty
-                q[k, :, 1] = 1.0 - empty
+                _write(empty, q[k])
                 _add_counts(counts, k, q[k], costs, work)
             for n in range(n_cells):
                 logit[n] = (costs[n, 0] - costs[n, 1] + extra[n, 0] - extra[n, 1]) / heat
@@ -261,9 +260,16 @@ def ascend(
             stable = stable + 1 if change < tolerance else 0
             iterations[k] += 1
             changes[k] = change
-        q[k, :, 0] = empty
-        q[k, :, 1] = 1.0 - empty
+        _write(empty, q[k])
         converged[k] = stable >= patience
+
+
+@njit(cache=True, nogil=True)
+def _write(empty: Floats, q: Floats) -> None:
+    """The marginals (N, 2); a loop, since assigning a slice compiles three seconds of text for its error message."""
+    for n in range(empty.shape[0]):
+        q[n, 0] = empty[n]
+        q[n, 1] = 1.0 - empty[n]
 
 
 @njit(cache=True, nogil=True)

@@ -25,9 +25,9 @@ def section(posterior: MixturePosterior) -> str:
     return (
         '<section aria-labelledby="cuts"><h2 id="cuts">The tree of cuts</h2>'
         "<p>All states of the field, cut in two again and again until every part holds one interpretation. "
-        "Press a node to see its cut.</p>"
+        "Here is the first cut; press a node to see another.</p>"
         f'<div class="scroll tree">{drawing(posterior)}</div>'
-        '<div id="cut" class="card" aria-live="polite"><p>No node is chosen.</p></div></section>'
+        '<div id="cut" class="card" aria-live="polite"></div></section>'
     )
 
 

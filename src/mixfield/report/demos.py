@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from mixfield.io.uai import write_uai
 from mixfield.meanfield.solver import Solver
 from mixfield.mixture.tree import infer
 from mixfield.report.field_page import field_page
+from mixfield.report.motivation import STEPS as STEPS
 from mixfield.report.motivation import motivation
 from mixfield.report.people_page import TrackTable, people_page
 from mixfield.report.results import report_page
@@ -29,8 +31,8 @@ from mixfield.report.svg import Panel, figure
 Progress = Callable[[int], None]
 
 CERTAINTY = 0.99  # of a scribble
-FRAMES = 16
-TOLERANCE = 1e-4  # of the marginals of people, as for `mixfield detect`
+FRAMES = 9
+TOLERANCE, ITERATIONS = 1e-4, 300  # for people, as for `mixfield detect`
 
 
 def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
@@ -49,15 +51,18 @@ def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, prog
 
 def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
     """People in a room seen by two cameras: four explanations of each frame, and tracks that choose among them."""
-    solver = replace(solver or Solver(), tolerance=TOLERANCE)
+    solver = solver or Solver()
+    alone = replace(solver, tolerance=TOLERANCE, max_iterations=ITERATIONS, threads=1)  # frames run side by side
     walk = datasets.walking_people(n_people=4, n_cameras=2, n_frames=FRAMES, rng=rng)
     (folder / "modes").mkdir(parents=True, exist_ok=True)
     posteriors = {}
-    for frame, masks in enumerate(walk.masks):
-        posteriors[frame] = detect(walk.scene, list(masks), 4, rng=rng, solver=solver)
-        posteriors[frame].save(folder / "modes" / f"frame_{frame:06d}.npz")
-        progress(frame + 1)
-    tracks = track(posteriors.values(), walk.scene, frame_rate=4.0)
+    with ThreadPoolExecutor(solver.threads) as pool:
+        explained = pool.map(lambda masks: detect(walk.scene, list(masks), 4, rng=rng, solver=alone), walk.masks)
+        for frame, posterior in enumerate(explained):
+            posteriors[frame] = posterior
+            posterior.save(folder / "modes" / f"frame_{frame:06d}.npz")
+            progress(frame + 1)
+    tracks = track(posteriors.values(), walk.scene, frame_rate=4.0, max_speed=2.0)
     write_csv(folder / "tracks.csv", tracks)
     pictures = {frame: list(masks) for frame, masks in enumerate(walk.masks)}
     page = people_page(
@@ -84,9 +89,9 @@ def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress
     }
 
 
-def graph(folder: Path, *, rng: int = 0, solver: Solver | None = None) -> dict[str, Any]:  # noqa: ARG001
+def graph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
     """The paper's motivation as a UAI model: what mean field commits to, the two modes, and the truth."""
-    story = motivation(rng=rng)
+    story = motivation(rng=rng, solver=solver, progress=progress)
     folder.mkdir(parents=True, exist_ok=True)
     write_uai(folder / "four-zones.uai", story.graph)
     (folder / "four-zones.svg").write_text(story.svg(), encoding="utf-8")

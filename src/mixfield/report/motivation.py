@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,12 @@ from mixfield.clamping.temperature import critical_temperature
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.junction_tree import exact
 from mixfield.meanfield.mode import Mode
-from mixfield.meanfield.solver import mean_field
+from mixfield.meanfield.solver import Solver, mean_field
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.report.svg import Panel, figure
 
+STEPS = 3
 MOVED = 0.5  # a variable flips when its marginal moves by more than this
 
 
@@ -67,12 +69,18 @@ class Motivation:
         )
 
 
-def motivation(size: int = 16, *, rng: int = 0) -> Motivation:
-    """Solve the four-zone field by mean field, by two modes, and exactly."""
+def motivation(
+    size: int = 16, *, rng: int = 0, solver: Solver | None = None, progress: Callable[[int], None] | None = None
+) -> Motivation:
+    """Solve the four-zone field by mean field, by two modes, and exactly; ``progress`` hears of these `STEPS`."""
+    tell = progress or (lambda _: None)
     graph = datasets.four_zones(size, rng=rng)
-    single = mean_field(graph, rng=rng, anneal_from=critical_temperature(graph))
-    posterior = infer(graph, n_modes=2, rng=rng)
+    single = mean_field(graph, rng=rng, anneal_from=critical_temperature(graph), solver=solver)
+    tell(1)
+    posterior = infer(graph, n_modes=2, rng=rng, solver=solver)
+    tell(2)
     truth = exact(graph)
+    tell(STEPS)
     cut = posterior.modes[0].constraints[0]
     inside = float(truth.marginals.reshape(graph.n, 2)[cut.group[0], cut.labels[0]])
     log_odds = cut.sign * float(np.log(inside) - np.log1p(-inside))

@@ -18,28 +18,30 @@ from mixfield.report.segmentation import displayed
 
 SIDE = 120  # pixels of a thumbnail
 TINT = (0.0, 0.62, 1.0, 0.65)  # of label 1 on an image
+FRAMED = f"height:{SIDE}px;image-rendering:pixelated;border:1px solid #8888"
 MOST = 12  # modes that are shown
 
 
 def card(posterior: MixturePosterior) -> str:
     """HTML with the modes of a posterior: a picture of each where the field has rows and columns, and its weight."""
-    n = int(np.prod(posterior.shape))
+    n, count = int(np.prod(posterior.shape)), len(posterior.modes)
+    first = posterior.modes[0].labeling()
     cells = []
     for k, (weight, mode) in enumerate(zip(posterior.weights[:MOST], posterior.modes, strict=False), 1):
         picture = _thumbnail(mode.marginals)
-        image = (
-            f'<img src="{picture}" alt="mode {k}" style="height:{SIDE}px;image-rendering:pixelated">' if picture else ""
-        )
+        image = f'<img src="{picture}" alt="mode {k}" style="{FRAMED}">' if picture else ""
+        differs = int((mode.labeling() != first).sum())
         cells.append(
             f'<div style="margin:0 12px 8px 0">{image}<div>mode {k}: <b>{percent(float(weight))}</b></div>'
             f'<div style="height:5px;width:{SIDE}px;background:#8884"><div style="height:5px;background:#3b82f6;'
-            f'width:{100 * weight:.2f}%"></div></div></div>'
+            f'width:{100 * weight:.2f}%"></div></div><small>{f"{differs} differ" if k > 1 else "&nbsp;"}</small></div>'
         )
-    more = f"<div>and {len(posterior.modes) - MOST} more</div>" if len(posterior.modes) > MOST else ""
+    more = f"<div>and {count - MOST} more</div>" if count > MOST else ""
+    grey = "; white: label 1" if posterior.modes[0].marginals.shape[-1] == 2 and "<img" in cells[0] else ""
     said = "".join(f"<div>{escape(note)}</div>" for note in posterior.notes)
     return (
-        f"<div><div><b>MixturePosterior</b>: {len(posterior.modes)} modes of {n} variables, "
-        f"log Z~ = {posterior.log_z:.4f}</div>"
+        f"<div><div><b>MixturePosterior</b>: {count} mode{'s' * (count > 1)} of {n} variables, "
+        f"log Z~ = {posterior.log_z:.4f}{grey}</div>"
         f'<div style="display:flex;flex-wrap:wrap;margin-top:6px">{"".join(cells)}{more}</div>{said}</div>'
     )
 
@@ -91,4 +93,7 @@ def _draw(axis: Any, marginals: NDArray[np.float64], photo: NDArray[np.uint8] | 
         axis.imshow(tint, interpolation="nearest")
     else:
         axis.imshow(palette()[marginals.argmax(-1)], alpha=None if photo is None else 0.6, interpolation="nearest")
-    axis.set_axis_off()
+    if photo is None:
+        axis.set(xticks=[], yticks=[])  # a frame around what may be as white as the paper
+    else:
+        axis.set_axis_off()

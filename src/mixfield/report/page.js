@@ -39,9 +39,8 @@ function picture(address) {
 function growTree(onGroup, unit) {
   const nodes = document.querySelectorAll("[data-node]");
   const sayLeaf = (k) => (facts.tree[k].mode >= 0 ? `mode ${facts.tree[k].mode + 1}` : "cut again");
-  function press(node) {
-    for (const other of nodes) other.setAttribute("aria-pressed", String(other === node));
-    const k = +node.dataset.node, { cut, children, mode, log_z: bound, side } = facts.tree[k];
+  function explain(node) {
+    const { cut, children, mode, log_z: bound, side } = facts.tree[+node.dataset.node];
     const box = byId("cut"), head = element("p", {}, element("b", {}, node.querySelector("text").textContent));
     box.replaceChildren(head);
     if (side) box.append(element("p", {}, `This part: ${side}.`));
@@ -56,8 +55,14 @@ function growTree(onGroup, unit) {
     } else {
       box.append(element("p", {}, `A leaf: mode ${mode + 1}.`));
     }
+  }
+  function press(node) {
+    const { cut, mode } = facts.tree[+node.dataset.node];
+    for (const other of nodes) other.setAttribute("aria-pressed", String(other === node));
+    explain(node);
     onGroup(cut ? cut.group : null, mode);
   }
+  if (nodes.length) explain(nodes[0]);
   for (const node of nodes) {
     node.addEventListener("click", () => press(node));
     node.addEventListener("keydown", (event) => {
@@ -275,12 +280,20 @@ function field() {
 function player(frames, draw) { // a slider, a play button and the arrow keys
   const slider = byId("time"), play = byId("play");
   let timer = null;
-  const stop = () => { clearInterval(timer); timer = null; play.textContent = "Play"; play.setAttribute("aria-pressed", "false"); };
+  const speak = (how) => byId("say").setAttribute("aria-live", how); // a film would never stop talking
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "Play";
+    play.setAttribute("aria-pressed", "false");
+    speak("polite");
+  };
   slider.addEventListener("input", () => draw(+slider.value));
   play.addEventListener("click", () => {
     if (timer) return stop();
     play.textContent = "Stop";
     play.setAttribute("aria-pressed", "true");
+    speak("off");
     timer = setInterval(() => {
       slider.value = (+slider.value + 1) % frames;
       draw(+slider.value);
@@ -311,7 +324,8 @@ function trellis(frames, select) { // one column per frame, one circle per mode,
       dot.addEventListener("click", () => select(t, k));
       svg.append(dot);
     });
-    if (t % 10 === 0) svg.append(element("text", { x: at(t, 0)[0] - 6, y: height - 4 }, String(frame.number)));
+    const last = frames.length - 1;
+    if (t % 10 === 0 && (t === 0 || last - t > 2 || t === last) || t === last) svg.append(element("text", { x: at(t, 0)[0] - 6, y: height - 4 }, String(frame.number)));
   });
   byId("trellis").append(svg);
   return (t) => {
@@ -323,12 +337,15 @@ function trellis(frames, select) { // one column per frame, one circle per mode,
 }
 
 function modeButtons(frame, current, choose) {
-  byId("frame-modes").replaceChildren(...frame.weights.map((weight, k) => {
+  const box = byId("frame-modes"), held = box.contains(document.activeElement); // or else the keyboard would be lost
+  box.replaceChildren(...frame.weights.map((weight, k) => {
     const button = element("button", { type: "button", "aria-pressed": String(k === current), "data-choice": k },
       `mode ${k + 1}: ${percent(weight)}${k === frame.chosen ? " (chosen)" : ""}`);
     button.addEventListener("click", () => choose(k));
     return button;
   }));
+  if (held) box.children[current].focus();
+  byId("time").setAttribute("aria-valuetext", `frame ${frame.number}`);
 }
 
 function video() {
@@ -342,7 +359,7 @@ function video() {
     byId("chosen-title").textContent = `mode ${mode + 1}, ${percent(frame.weights[mode])}` +
       (mode === frame.chosen ? ", chosen" : ", not chosen");
     byId("say").textContent = `Frame ${frame.number}: mode ${frame.chosen + 1} chosen (${percent(frame.weights[frame.chosen])}); ` +
-      `it differs from mean field in ${percent(frame.differs[mode])} of the pixels` +
+      `${mode === frame.chosen ? "it" : `mode ${mode + 1}`} differs from mean field in ${percent(frame.differs[mode])} of the pixels` +
       (frame.cost === null || frame.cost === undefined ? "." : `; step cost ${frame.cost.toFixed(2)}.`);
     modeButtons(frame, mode, (k) => { mode = k; draw(); });
     mark(time);

@@ -24,6 +24,20 @@ Image = NDArray[np.generic]
 Floats = NDArray[np.float64]
 
 COLOURS = "Green people are in every mode of a frame, orange ones not."
+NUMBERS = {  # of a summary of tracks: what they are called on a page, and how they are written
+    "frames": ("frames", "{}"),
+    "tracks": ("tracks", "{}"),
+    "people_per_frame": ("people per frame", "{:.1f}"),
+    "median_length": ("median length of a track", "{:g} frames"),
+    "median_speed": ("median speed", "{:.2f} {unit}"),
+    "fastest": ("fastest step", "{:.2f} {unit}"),
+    "steps_at_limit": ("steps at the limit of speed", "{:.0%}"),
+    "unseen": ("places on tracks where nobody was seen", "{:.0%}"),
+    "frames_not_heaviest": ("frames with another mode than the heaviest", "{}"),
+    "cost": ("cost", "{:.3f}"),
+    "bound": ("lower bound of the cost of any answer", "{:.3f}"),
+    "gap_percent": ("distance between both, at most", "{:.3f} %"),
+}
 SIDE = 384  # pixels of the longer side of a camera picture on the page
 
 
@@ -214,9 +228,11 @@ def _body(ground: Ground, frames: int, tracks: TrackTable | None, figures: Seque
 def _summary(tracks: TrackTable | None) -> str:
     if tracks is None or not tracks.summary:
         return ""
+    unit = tracks.summary.get("speed_unit", "")
     rows: list[tuple[object, ...]] = [
-        (name.replace("_", " "), value if isinstance(value, str) else f"{round(value, 6):.6g}")
-        for name, value in tracks.summary.items()
+        (label, shown.format(value, unit=unit) if isinstance(value, int | float) else value)
+        for name, (label, shown) in NUMBERS.items()
+        if (value := tracks.summary.get(name)) is not None
     ]
     return (
         '<section aria-labelledby="numbers"><h2 id="numbers">Numbers</h2>'

@@ -34,7 +34,7 @@ def report_page(
     tracks: Path | None = None,
     frames: slice = slice(None),
     title: str | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> str:
     """The HTML page of a saved result.
 
@@ -46,7 +46,7 @@ def report_page(
     tracks : their table of tracks (.csv).
     frames : which of the frames of a sequence, by their place.
     title : heading of the page; by default the name of the result.
-    progress : called with the number of frames that are done.
+    progress : called with the number of frames that are done, and of all.
     """
     if not result.exists():
         raise FileNotFoundError(f"{result} does not exist")
@@ -96,7 +96,7 @@ def _people(
     tracks: Path | None,
     frames: slice,
     title: str | None,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[int, int], None] | None,
 ) -> str:
     if scene is None:
         raise MixfieldError(
@@ -110,7 +110,7 @@ def _people(
     for done, number in enumerate(numbers, 1):
         pictures[number] = [_as_rgb(picture) for picture in footage.pictures(number)]
         if progress is not None:
-            progress(done)
+            progress(done, len(numbers))
     table = None if tracks is None else _tracks(tracks, numbers, room)
     return people_page(run.load(numbers), room, pictures=pictures, tracks=table, title=title or folder.resolve().name)
 

@@ -180,10 +180,7 @@ def _body(
     cards = []
     for k in numbers:
         weight, link = float(posterior.weights[k]), data_uri(indexed_png(labelings[k].astype(np.uint8), palette()))
-        behind = posterior.modes[0].log_z - posterior.modes[k].log_z
-        change = (
-            f"{percent(float(differ[0, k]))} of the pixels differ, {behind:.1f} nats behind" if k else "the likeliest"
-        )
+        change = f"differs from mode 1 in {percent(float(differ[0, k]))} of the pixels" if k else "the likeliest"
         cards.append(
             f'<div class="mode"><label><input type="radio" name="mode" value="{k}"{" checked" * (k == 0)}>'
             f'<canvas class="thumb" data-mode="{k}" aria-hidden="true"></canvas>'

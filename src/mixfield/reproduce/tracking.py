@@ -27,6 +27,7 @@ Found = dict[int, Floats]
 Progress = Callable[[str], None]
 
 THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
+WAYS = ("mean field + KSP", "modes + KSP*", "modes + KSP*, printed price", "oracle's modes + KSP")
 ORACLE = 1.0  # metres at which the oracle of the ceiling chooses
 
 
@@ -64,13 +65,9 @@ def compare(
     chosen = _oracle(truth, modes)
     ceiling = [MixturePosterior((p.modes[min(k, len(p.modes) - 1)],)) for p, k in zip(posteriors, chosen, strict=True)]
     runs: dict[str, dict[str, Any]] = {}
-    ways: tuple[tuple[str, Sequence[MixturePosterior], dict[str, Any]], ...] = (
-        ("mean field + KSP", single, {}),
-        ("modes + KSP*", posteriors, {}),
-        ("modes + KSP*, printed price", posteriors, {"price": printed_price}),
-        ("oracle's modes + KSP", ceiling, {}),
-    )
-    for name, given, more in ways:
+    candidates = (single, posteriors, posteriors, ceiling)
+    prices: tuple[dict[str, Any], ...] = ({}, {}, {"price": printed_price}, {})
+    for name, given, more in zip(WAYS, candidates, prices, strict=True):
         progress(name)
         started = time.perf_counter()
         tracks = track(given, scene, **options, **more)

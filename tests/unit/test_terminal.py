@@ -1,0 +1,154 @@
+"""Terminal manners: bars with the time left, quiet in pipes, Ctrl-C, options that are told the truth, completion."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import mixfield as mf
+from mixfield.cli import app
+from mixfield.cli.terminal import Progress
+
+pty = pytest.importorskip("pty", reason="pseudo-terminals are for POSIX systems")
+
+COMMANDS = typer.main.get_command(app).commands
+EXPERIMENTS = COMMANDS["reproduce"].commands
+UAI = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2\n2 1\n"
+
+STEPS = """
+import sys
+from mixfield.cli.terminal import Progress
+with Progress("steps", 4, quiet="--json" in sys.argv) as advance:
+    for step in range(1, 4):
+        advance(step)
+        sys.stdin.readline()
+"""
+
+
+def on_a_terminal(*words: str) -> str:
+    """What a program shows whose error stream is a terminal; each step waits for a line."""
+    main, other = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(
+        [sys.executable, "-c", STEPS, *words], stdin=subprocess.PIPE, stdout=other, stderr=other, env=environment
+    ) as program:
+        os.close(other)
+        program.communicate(b"\n" * 3)
+    shown = b""
+    try:
+        while part := os.read(main, 1 << 16):
+            shown += part
+    except OSError:  # the other side is closed
+        pass
+    os.close(main)
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+
+
+def test_a_bar_with_the_time_left_on_a_terminal():
+    assert re.search(r"steps .* \d:\d\d:\d\d", on_a_terminal())
+
+
+def test_no_bar_with_json():
+    assert "steps" not in on_a_terminal("--json")
+
+
+def test_no_bar_in_a_pipe():
+    done = subprocess.run([sys.executable, "-c", STEPS], input=b"\n" * 3, capture_output=True, check=True)
+    assert done.stdout + done.stderr == b""
+
+
+def test_ctrl_c_says_what_is_left(capsys):
+    with pytest.raises(typer.Exit) as stopped, Progress("steps", 4, quiet=True, stopped="two files are left"):
+        raise KeyboardInterrupt
+    assert stopped.value.exit_code == 130
+    assert capsys.readouterr().err == "mixfield: stopped; two files are left\n"
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("model.uai").write_text(UAI)
+    mf.infer(mf.read_uai(Path("model.uai")), 1).save("posterior.npz")
+    (tmp_path / "modes").mkdir()
+    walk = mf.datasets.walking_people(1, 1, 1)
+    mf.detect(walk.scene, walk.masks[0], 1).save("modes/frame_000000.npz")
+    np.save("scores.npy", np.full((8, 8, 2), 0.5))
+    image = pytest.importorskip("PIL.Image")
+    image.fromarray(np.zeros((8, 8, 3), np.uint8)).save("photo.png")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "work", "says"),
+    [
+        ("demo", "mixfield.report.demos.photograph", "begins again"),
+        ("demo --people", "mixfield.report.demos.people", "mixfield-demo/modes"),
+        ("demo --graph", "mixfield.report.demos.graph", "begins again"),
+        ("solve model.uai", "mixfield.infer", "fewer --modes"),
+        ("solve model.uai --exact --out kept.npz", "mixfield.exact", "where --out"),
+        ("segment photo.png --scores scores.npy", "mixfield.infer", "fewer --modes"),
+        ("track modes", "mixfield.track", "no tracks were written"),
+        ("report posterior.npz", "mixfield.report.results.report_page", "no page was written"),
+        ("reproduce tracking", "mixfield.reproduce.tracking.synthetic", "goes on from there"),
+        ("reproduce occupancy", "mixfield.reproduce.pets.Pets", "goes on from there"),
+        ("solve model.uai", "mixfield.read_uai", "the same command again"),
+    ],
+)
+@pytest.mark.usefixtures("inputs")
+def test_ctrl_c_in_every_verb(command, work, says, monkeypatch):
+    monkeypatch.setattr(work, interrupted, raising=False)
+    done = CliRunner().invoke(app, command.split())
+    assert done.exit_code == 130, done.output
+    assert "mixfield: stopped" in done.output
+    assert says in done.output
+    assert Path("kept.npz").exists() == ("kept.npz" in command)  # what was finished is there
+
+
+def options(command) -> set[str]:
+    return {option for entry in command.params for option in entry.opts}
+
+
+def test_json_everywhere_and_seeds_and_threads_where_they_act():
+    told = {name: options(command) for name, command in COMMANDS.items() if name != "reproduce"}
+    assert all("--json" in found for found in told.values())
+    assert all("--json" in options(command) for command in EXPERIMENTS.values())
+    assert {name for name, found in told.items() if "--seed" in found} == {"demo", "solve", "segment", "video"}
+    assert {name for name, found in told.items() if "--threads" in found} == {
+        "demo", "solve", "segment", "video", "detect",
+    }  # fmt: skip
+    assert "--threads" in options(COMMANDS["reproduce"])
+
+
+def test_threads_of_an_experiment_reach_the_solver(monkeypatch, tmp_path):
+    monkeypatch.setenv("MIXFIELD_THREADS", "7")  # and is put back afterwards
+    CliRunner().invoke(app, ["reproduce", "--threads", "3", "video", "--page-only", "--work", str(tmp_path)])
+    assert mf.Solver().threads == 3
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("mixfield ", {"demo", "solve", "segment", "video", "detect", "track", "report", "reproduce"}),
+     ("mixfield solve --", {"--modes", "--exact", "--json"}),
+     ("mixfield reproduce ", {"synthetic", "occupancy"})],
+)  # fmt: skip
+def test_bash_completion(typed, offered):
+    environment = os.environ | {
+        "_MIXFIELD_COMPLETE": "complete_bash",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split()) - (not typed.endswith(" "))),
+    }
+    words = [str(Path(sys.executable).with_name("mixfield"))]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert offered <= set(done.stdout.split())
