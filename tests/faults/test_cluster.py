@@ -69,7 +69,7 @@ def test_an_item_that_kills_its_workers_fails_alone(tmp_path, monkeypatch):
 
 
 def test_tasks():
-    """Slow items go alone, quick ones together; what a task did not come to is done later, what failed as one, alone."""
+    """Slow items go alone, quick ones together; what a task did not come to is done later, what failed as one alone."""
     todo = cluster_engine._Todo(items(30))
     first = todo.next()
     assert [item.name for item in first] == ["0"]
