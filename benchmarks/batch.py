@@ -3,8 +3,9 @@
     python benchmarks/batch.py            # throughput
     python benchmarks/batch.py --items 10000   # overhead per tiny item and memory, engine by engine
 
-Workers have one thread each.  Times include the start of the workers, and runs take turns, so that a busy machine
-disturbs all of them alike; ratios are of medians.
+Workers have one thread each.  Runs take turns, so that a busy machine disturbs all of them alike; ratios are of
+medians.  "whole" is the time of the run from the first line to the last, with the start of workers and cluster and
+their end; "steady" is the rate between the first result of each worker and the last result.
 """
 
 from __future__ import annotations
@@ -23,10 +24,18 @@ import mixfield as mf
 from mixfield import batch
 
 ENGINES = {
-    "one worker": batch.Processes(1),
-    "two workers": batch.Processes(2),
-    "two workers of Dask": batch.Dask(workers=2),
+    "one worker": (1, batch.Processes(1)),
+    "two workers": (2, batch.Processes(2)),
+    "two workers of Dask": (2, batch.Dask(workers=2)),
 }
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of a whole run, and results per second once every worker has brought one."""
+
+    whole: float
+    steady: float
 
 
 @dataclass(frozen=True)
@@ -51,40 +60,47 @@ def tiny(number: int, folder: Path) -> None:
     (folder / f"{number % 100}" / f"{number}.txt").write_text(str(number))
 
 
-def seconds(work: batch.Work, count: int, engine: batch.Engine) -> float:
-    """Time of a whole batch in a new folder."""
+def timed(work: batch.Work, count: int, workers: int, engine: batch.Engine) -> Times:
+    """A whole batch in a new folder."""
     with tempfile.TemporaryDirectory() as folder:
-        started = time.perf_counter()
-        outcomes = batch.map(work, [batch.Item(str(k), k) for k in range(count)], Path(folder), engine=engine)
-        assert all(outcome.failure is None for outcome in outcomes)
-        return time.perf_counter() - started
+        started, at = time.perf_counter(), []
+        items = [batch.Item(str(k), k) for k in range(count)]
+        for outcome in batch.map(work, items, Path(folder), engine=engine):
+            assert outcome.failure is None, outcome.failure
+            at.append(time.perf_counter())
+        whole = time.perf_counter() - started
+    return Times(whole, (count - workers) / (at[-1] - at[workers - 1]) if count > workers else 0.0)
 
 
 def throughput(images: int, side: int, rounds: int) -> None:
-    seconds(Segmented(side), 1, batch.Serial())  # compiles
-    times = {name: [] for name in ENGINES}
+    timed(Segmented(side), 1, 1, batch.Serial())  # compiles
+    found = {name: [] for name in ENGINES}
     for _ in range(rounds):
-        for name, engine in ENGINES.items():
-            times[name].append(seconds(Segmented(side), images, engine))
-    base = median(times["one worker"])
+        for name, (workers, engine) in ENGINES.items():
+            found[name].append(timed(Segmented(side), images, workers, engine))
+    whole = {name: median(times.whole for times in all_times) for name, all_times in found.items()}
+    steady = {name: median(times.steady for times in all_times) for name, all_times in found.items()}
     print(f"{images} segmentations of {side} x {side} pixels, median of {rounds}")
-    for name, found in times.items():
-        print(f"{name:22s} {median(found):7.1f} s   {base / median(found):.2f} times one worker")
+    for name in ENGINES:
+        print(
+            f"{name:22s} whole {whole[name]:7.1f} s, {whole['one worker'] / whole[name]:.2f} times one worker;"
+            f"   steady {steady[name]:6.2f}/s, {steady[name] / steady['one worker']:.2f} times one worker"
+        )
 
 
 def overhead(items: int) -> None:
-    for name, engine in ({"serial": batch.Serial()} | ENGINES).items():
+    for name, (workers, engine) in ({"serial": (1, batch.Serial())} | ENGINES).items():
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        spent = seconds(tiny, items, engine)
+        times = timed(tiny, items, workers, engine)
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-        print(f"{name:22s} {1000 * spent / items:6.2f} ms per item of {items}, driver grew by {grown:.0f} MB")
+        print(f"{name:22s} {1000 * times.whole / items:6.2f} ms per item of {items}, driver grew by {grown:.0f} MB")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=64)
-    parser.add_argument("--side", type=int, default=160)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--side", type=int, default=120)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--items", type=int, help="measure the overhead on so many tiny items instead")
     told = parser.parse_args()
     if told.items:

@@ -1,13 +1,16 @@
 """``python tests/reliability.py`` tries every fault and every kind of damaged file and writes docs/reliability.md.
 
-Counts can be given: ``--kills 100 --files 500 --items 10000``.
+Counts can be given: ``--kills 100 --files 500 --items 10000``, and ``--guided 5`` seconds of coverage-guided fuzzing
+for each parser, where atheris installs.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
@@ -20,13 +23,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 from faults.driver import engine_of
-from faults.results import driven, images, kill_until_done, recorded, run, segment, tree
+from faults.results import driven, images, kill_until_done, recorded, run, segment, tree, video
 from fuzz.parsers import PARSERS, attempt, mutated
 
 import mixfield as mf
 from mixfield import batch
 
 ROOT = Path(__file__).parents[1]
+
+ENGINES = ("serial", "processes", "dask")
 
 Row = tuple[object, ...]
 
@@ -76,6 +81,19 @@ def damaged(name: str, count: int, rng: np.random.Generator) -> Row:
     return name, count, found["read"], found["refused"], found["else"]
 
 
+def guided(name: str, seconds: int) -> Row:
+    """Coverage-guided fuzzing of one parser: inputs tried, places of the code reached, findings."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [ROOT / "tests" / "fuzz" / "guided.py", name, f"-max_total_time={seconds}", "-print_final_stats=1"]
+        done = run([sys.executable, *map(str, words)], cwd=folder)
+        found = len(list(Path(folder).glob("crash-*"))) + len(list(Path(folder).glob("timeout-*")))
+    tried = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+    reached = re.findall(r"cov: (\d+)", done.stderr)
+    if tried is None:
+        raise RuntimeError(done.stderr)
+    return name, tried[1], reached[0], reached[-1], found
+
+
 def tests(*paths: str) -> list[Row]:
     """The outcome of tests, by name: cases, and how many of them held."""
     with tempfile.TemporaryDirectory() as folder:
@@ -91,6 +109,17 @@ def tests(*paths: str) -> list[Row]:
     return [(name, count - skipped[name], held[name], skipped[name]) for name, count in cases.items()]
 
 
+def guided_section(seconds: int) -> list[str]:
+    if not seconds or importlib.util.find_spec("atheris") is None:
+        return []
+    rows = [guided(name, seconds) for name in PARSERS]
+    told = (
+        f"The same parsers for {seconds} s each under atheris, which looks for inputs that reach new places of the "
+        "code (`tests/fuzz/guided.py`).\n"
+    )
+    return [told, table(("file", "tried", "places at first", "places at the end", "findings"), rows)]
+
+
 def table(heads: Row, rows: list[Row]) -> str:
     lines = [heads, ("---",) * len(heads), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
@@ -100,16 +129,19 @@ def page(told: argparse.Namespace) -> str:
     rng = np.random.default_rng(told.seed)
     with tempfile.TemporaryDirectory() as folder:
         pictures, scores = images(Path(folder), 6)
+        tenth = -(-told.kills // 10)
         killed = [
-            kills("cheap items, serial", lambda out: driven(out, "serial", 40), 40, told.kills * 3 // 10, rng),
-            kills("cheap items, two workers", lambda out: driven(out, "processes", 40), 40, told.kills * 4 // 10, rng),
+            kills("cheap items, serial", lambda out: driven(out, "serial", 40), 40, 3 * tenth, rng),
+            kills("cheap items, two workers", lambda out: driven(out, "processes", 40), 40, 3 * tenth, rng),
+            kills("cheap items, two workers of Dask", lambda out: driven(out, "dask", 40), 40, tenth, rng),
             kills(
                 "`mixfield segment --workers 2`",
                 lambda out: segment(pictures, scores, out, "--workers", 2),
                 6,
-                told.kills - told.kills * 3 // 10 - told.kills * 4 // 10,
+                2 * tenth,
                 rng,
             ),
+            kills("`mixfield video`", lambda out: video(pictures, scores, out), 6, tenth, rng),
         ]
     total = sum(int(str(row[1])) for row in killed)
     parts = [
@@ -125,14 +157,16 @@ def page(told: argparse.Namespace) -> str:
         "Real processes and disks; each is a test in `tests/faults`.\n",
         table(("fault", "cases", "held", "skipped"), tests("tests/faults")),
         "## Many tiny items\n",
-        "Wall time per item, and memory of the driver from a tenth of the items to the last.\n",
-        table(("engine", "items", "per item", "memory"), [overhead(e, told.items) for e in ("serial", "processes")]),
+        "Wall time per item, with the start of the workers, and memory of the driver from a tenth of the items to the "
+        "last.\n",
+        table(("engine", "items", "per item", "memory"), [overhead(e, told.items) for e in ENGINES]),
         "## Damaged files\n",
         "Well-formed files with random damage (`tests/fuzz/parsers.py`): read all the same, or refused with a "
         "sentence. Anything else would be a finding; earlier findings are kept in `tests/fuzz/corpus`.\n",
         table(
             ("file", "tried", "read", "refused", "anything else"), [damaged(name, told.files, rng) for name in PARSERS]
         ),
+        *guided_section(told.guided),
         table(("safety of input", "cases", "held", "skipped"), tests("tests/fuzz")),
         "## Numbers at their limits\n",
         "Right, or refused with a sentence, and never NaN: `tests/stress`.\n",
@@ -143,7 +177,7 @@ def page(told: argparse.Namespace) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, count in {"kills": 100, "files": 500, "items": 10_000, "seed": 0}.items():
+    for name, count in {"kills": 100, "files": 500, "items": 10_000, "guided": 5, "seed": 0}.items():
         parser.add_argument(f"--{name}", type=int, default=count)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "reliability.md")
     told = parser.parse_args()

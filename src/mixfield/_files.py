@@ -42,6 +42,7 @@ def inside(folder: Path, name: str) -> Path:
     parts = PurePosixPath(name)
     unusual = not name or "\0" in name or "\\" in name or parts.is_absolute() or ".." in parts.parts
     path = folder / parts
-    if unusual or not path.parent.resolve().is_relative_to(folder.resolve()) or path.is_symlink():
+    below = len(parts.parts) > 1  # of a folder in it, which may be a link
+    if unusual or (below and not path.parent.resolve().is_relative_to(folder.resolve())) or path.is_symlink():
         raise MixfieldError(f"{name!r} does not lie in {folder}")
     return path

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 DRIVER = Path(__file__).parent / "driver.py"
-VARYING = {"manifest.jsonl", "summary.json"}  # at the top: order and times differ from run to run
+VARYING = {"manifest.jsonl", "summary.json", "frames.json"}  # at the top: order and times differ
 
 
 def tree(out):
@@ -51,6 +51,12 @@ def segment(images, scores, out, *options):
     """The command that segments a folder."""
     words = [images, "--scores", scores, "--modes", 1, "--out", out, *options]
     return [sys.executable, "-m", "mixfield.cli", "segment", *map(str, words)]
+
+
+def video(images, scores, out, *options):
+    """The command that segments a video."""
+    words = [images, "--scores", scores, "--modes", 1, "--lag", 1, "--out", out, *options]
+    return [sys.executable, "-m", "mixfield.cli", "video", *map(str, words)]
 
 
 def driven(out, engine, count, *scheduler):

@@ -10,7 +10,11 @@ import pytest
 pytest.importorskip("distributed")
 
 from faults.cluster import cluster, free_port, wait_for_lines
+from faults.driver import deadly, engine_of, items
 from faults.results import driven, images, recorded, run, segment, tree
+
+from mixfield import batch
+from mixfield.batch import cluster as cluster_engine
 
 IMPATIENT = """
 from mixfield.batch.cluster import Dask
@@ -53,6 +57,33 @@ def test_segment_on_a_local_cluster(tmp_path):
         done = run(segment(pictures, scores, tmp_path / name, *options, "--json"))
         assert (done.returncode, done.stderr) == (0, "")
     assert tree(tmp_path / "dask") == tree(tmp_path / "serial")
+
+
+def test_an_item_that_kills_its_workers_fails_alone(tmp_path, monkeypatch):
+    """Quick items share a task; those that were in it with a deadly one are done all the same."""
+    monkeypatch.setenv("MIXFIELD_TEST_ONCE", str(tmp_path / "once"))
+    outcomes = {o.name: o for o in batch.map(deadly, items(40), tmp_path / "o", engine=engine_of("dask"))}
+    assert len(outcomes) == 40
+    assert {name: o.failure for name, o in outcomes.items() if o.failure} == {"3": "its worker was lost 4 times"}
+    assert recorded(tmp_path / "o") == {str(k): 1 for k in range(40) if k != 3}
+
+
+def test_tasks():
+    """Slow items go alone, quick ones together; what a task did not come to is done later, what failed as one alone."""
+    todo = cluster_engine._Todo(items(30))
+    first = todo.next()
+    assert [item.name for item in first] == ["0"]
+    quick = cluster_engine._Done([batch.Outcome("0")], 0.02)
+    assert todo.settle(first, quick) == quick.outcomes
+    second = todo.next()
+    assert [item.name for item in second] == [str(k) for k in range(1, 11)]
+    slow = cluster_engine._Done([batch.Outcome("1"), batch.Outcome("2")], 1.0)
+    assert todo.settle(second, slow) == slow.outcomes
+    assert [item.name for item in todo.next()] == ["3"]
+    assert todo.settle(items(3), "its worker was lost 4 times") == []
+    assert [[item.name for item in todo.next()] for _ in range(4)] == [["0"], ["1"], ["2"], ["4"]]
+    (failed,) = todo.settle(items(1), "its worker was lost 4 times")
+    assert failed.failure == "its worker was lost 4 times"
 
 
 def test_no_scheduler(tmp_path):

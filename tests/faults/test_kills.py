@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 from faults.driver import deadly, engine_of, items, pieces
-from faults.results import children, driven, images, kill_until_done, recorded, run, segment, tree
+from faults.results import children, driven, images, kill_until_done, recorded, run, segment, tree, video
 
 from mixfield import batch
 from mixfield.errors import MixfieldError
@@ -38,6 +38,17 @@ def test_segment_is_killed(tmp_path):
     assert set(recorded(tmp_path / "broken").values()) == {1}
     summary = json.loads((tmp_path / "broken" / "summary.json").read_text())
     assert [len(summary["images"]), summary["failures"]] == [6, {}]
+
+
+def test_video_is_killed(tmp_path):
+    pictures, scores = images(tmp_path, 6, size=(16, 20))
+    assert run(video(pictures, scores, tmp_path / "whole")).returncode == 0
+    command = video(pictures, scores, tmp_path / "broken", "--workers", 2)
+    assert kill_until_done(command, tmp_path / "broken", 6, np.random.default_rng(2)) > 0
+    assert tree(tmp_path / "broken") == tree(tmp_path / "whole")
+    assert set(recorded(tmp_path / "broken").values()) == {1}
+    told = [json.loads((tmp_path / name / "frames.json").read_text()) for name in ("broken", "whole")]
+    assert told[0]["frames"] == told[1]["frames"]
 
 
 def test_workers_die_with_their_driver(tmp_path):

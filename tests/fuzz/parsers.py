@@ -22,6 +22,8 @@ from mixfield.apps.segmentation import Kernels
 from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError
 from mixfield.io import calibration, cvml, kernels, pom, scene_file, tracks, uai
+from mixfield.report import results, video_file
+from mixfield.report.video_page import video_page
 from mixfield.scene.ground import Ground
 from mixfield.scene.scene import Scene
 from mixfield.scene.view import View
@@ -245,6 +247,40 @@ def _manifests() -> list[bytes]:
     return ["".join(json.dumps(row) + "\n" for row in rows).encode()]
 
 
+def _told() -> list[bytes]:
+    told = {"summary": {"tracks": 2}, "chosen_modes": [0, 1], "frame_numbers": [5, 6], "frame_rate": 7.5}
+    return [json.dumps(told).encode()]
+
+
+def _videos() -> list[bytes]:
+    labels = np.zeros((2, 2, 4, 5), np.uint8)
+    arrays = {"images": np.zeros((2, 4, 5, 3), np.uint8), "mean_field": labels[:, 0], "modes": labels}
+    return [_npz(**arrays, weights=np.full((2, 2), 0.5), chosen=[0, 1], numbers=[3, 4])]
+
+
+def _read_arrays_of_video(path: Path) -> object:
+    """A video of which one array is described by this text: kind, lengths, first bytes."""
+    with np.load(io.BytesIO(_videos()[0]), allow_pickle=False) as file:
+        arrays = dict(file)
+    name, kind, lengths, content = (path.read_bytes().decode("latin-1") + ";;;").split(";", 3)
+    if kind in ("u1", "i8", "f4", "f8", "U3", "?", "c16", ">i2") and re.fullmatch(r"[0-9](,[0-9])*", lengths):
+        shape = [int(n) for n in lengths.split(",")]
+        array = np.zeros(shape, kind)
+        raw = np.frombuffer(content.encode("latin-1")[: array.nbytes], np.uint8)
+        array.reshape(-1).view(np.uint8)[: len(raw)] = raw
+        arrays[name or "chosen"] = array
+    target = path.with_suffix(".npz")
+    np.savez(target, **{name.replace("/", "").replace("\0", "") or "x": array for name, array in arrays.items()})
+    frames = video_file.read_video(target)
+    return video_page(frames)
+
+
+def _descriptions() -> list[bytes]:
+    shapes = {"images": "u1;2,4,5,3", "mean_field": "u1;2,4,5", "modes": "i8;2,2,4,5", "weights": "f8;2,2"}
+    shapes |= {"chosen": "i8;2", "numbers": "i8;2", "costs": "f8;2"}
+    return [f"{name};{rest};\1".encode() for name, rest in shapes.items()]
+
+
 def _track_tables() -> list[bytes]:
     head = ",".join(tracks.RECORD.names or ())
     return [f"{head}\n{','.join(['1'] * len(tracks.RECORD.names or ()))}\n".encode(), f"{head}\n".encode()]
@@ -279,6 +315,9 @@ PARSERS = {
     "image ppm": Parser(".ppm", mf.read_image, _pictures("PPM", ("L", "RGB"))),
     "posterior": Parser(".npz", mf.load, cache(_posteriors)),
     "posterior's header": Parser(".json", _read_header, cache(_headers)),
+    "video": Parser(".npz", video_file.read_video, cache(_videos)),
+    "video's arrays": Parser(".txt", _read_arrays_of_video, _descriptions),
+    "numbers of tracks": Parser(".json", results.read_told, _told),
     "tracks": Parser(".csv", tracks.read_csv, _track_tables),
     "manifest": Parser(".jsonl", _read_manifest, _manifests),
 }

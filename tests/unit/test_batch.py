@@ -43,6 +43,26 @@ def test_outcomes(tmp_path):
     assert again[2].facts == {"square": 16}
 
 
+def plain(number, _folder):
+    return {"number": number}
+
+
+def test_facts_without_files(tmp_path):
+    """Numbers only: kept in the manifest, read back from it, and more of them later."""
+    out = tmp_path / "o"
+    assert batch.facts(out) == {}
+    for count, fresh in ((3, [True] * 3), (5, [False] * 3 + [True] * 2)):
+        assert [outcome.fresh for outcome in batch.map(plain, items(count), out)] == fresh
+        assert batch.facts(out) == {f"n{k}": {"number": k} for k in range(count)}
+    assert {path.name for path in out.iterdir()} == {"manifest.jsonl"}
+    with (out / "manifest.jsonl").open("a") as file:
+        file.write('{"item": "n1", "failure": "now it fails", "trace": null}\n{"item": "n2", "fil')
+    assert list(batch.facts(out)) == ["n0", "n2", "n3", "n4"]
+    (out / "manifest.jsonl").write_text('{"format": "other"}\n')
+    with pytest.raises(MixfieldError, match="not a manifest"):
+        batch.facts(out)
+
+
 def test_names_are_different(tmp_path):
     with pytest.raises(MixfieldError, match="'n0' comes 2 times"):
         list(batch.map(square, items(2) + items(1), tmp_path))

@@ -78,26 +78,70 @@ def test_a_frame_without_scores_is_missing(footage, tmp_path):
     assert not (out / "labels" / "frame_1.png").exists()
 
 
-def test_a_stopped_run_leaves_the_frames_that_were_decided(footage, tmp_path, monkeypatch):
+def test_a_stopped_run_goes_on(footage, tmp_path, monkeypatch):
     images, scores = footage
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "frames.json").write_text("{}")  # of an earlier run
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    words = ["video", images, "--scores", scores, "--modes", 2, "--lag", 1, "--json", "--out"]
+    expected = json.loads(CliRunner().invoke(app, [*map(str, words), str(whole)]).stdout)
     infer, calls = mf.infer, []
 
     def stopped(*arguments, **options):
         calls.append(arguments)
-        if len(calls) == 4:
+        if len(calls) == 3:
             raise KeyboardInterrupt
         return infer(*arguments, **options)
 
     monkeypatch.setattr(mf, "infer", stopped, raising=False)
-    result = CliRunner().invoke(app, ["video", str(images), "--scores", str(scores), "--lag", "1", "--out", str(out)])
+    result = CliRunner().invoke(app, [*map(str, words), str(out)])
     assert result.exit_code == 130
-    for name in ("labels", "mean_field"):
-        assert sorted(path.name for path in (out / name).iterdir()) == ["frame_0.png", "frame_1.png"]
-    assert len(Video(out / "video.mp4")) == 2
+    assert "stopped (2 of 4" in result.stderr
+    assert sorted(path.name for path in (out / "modes").iterdir()) == ["frame_0.npz", "frame_1.npz"]
     assert not (out / "frames.json").exists()
+    again = json.loads(CliRunner().invoke(app, [*map(str, words), str(out)]).stdout)
+    assert len(calls) == 3 + 2  # two frames were found, two were to do
+    assert again["frames"] == expected["frames"]
+    for path in whole.glob("*/*"):
+        assert path.read_bytes() == (out / path.relative_to(whole)).read_bytes()
+    assert (out / "video.mp4").stat().st_size == (whole / "video.mp4").stat().st_size
+
+
+def test_another_stiffness_takes_the_same_modes(footage, tmp_path, monkeypatch):
+    images, scores = footage
+    words = [images, "--scores", scores, "--modes", 2, "--out", tmp_path / "out"]
+    run(*words)
+    monkeypatch.setattr(mf, "infer", None, raising=False)
+    assert "the modes of 4 from an earlier run" in run(*words, "--stiffness", 5, "--rate", 2).stdout
+    with pytest.raises(MixfieldError, match="other settings"):
+        run(*words, "--seed", 1)
+
+
+def test_a_frame_that_cannot_be_read_is_missing_and_named(footage, tmp_path):
+    images, scores = footage
+    out = tmp_path / "out"
+    good = run(images, "--scores", scores, "--modes", 1, "--out", out)
+    assert good.exit_code == 0
+    (images / "frame_1.png").write_bytes(b"")
+    result = run(images, "--scores", scores, "--modes", 1, "--out", out)
+    assert result.exit_code == 1
+    assert "failed: frame_1: " in result.stderr
+    rows = json.loads((out / "frames.json").read_text())["frames"]
+    assert [row["mode"] is None for row in rows] == [False, True, False, False]
+    assert not (out / "labels" / "frame_1.png").exists()
+    for name in ("frame_0.png", "frame_2.png", "frame_3.png"):
+        (images / name).write_bytes(b"")
+    with pytest.raises(MixfieldError, match="all 4 failed, the first, frame_0: "):
+        run(images, "--scores", scores, "--modes", 1, "--out", out)
+
+
+def test_a_film_takes_its_place_when_it_is_whole(tmp_path):
+    picture = np.zeros((16, 16, 3), np.uint8)
+    for end, there in (("abandon", False), ("close", True)):
+        film = FilmWriter(tmp_path / "film.mp4", 5.0)
+        film.add(picture)
+        assert not (tmp_path / "film.mp4").exists()
+        getattr(film, end)()
+        assert [path.name for path in tmp_path.iterdir()] == ["film.mp4"] * there
+    assert len(Video(tmp_path / "film.mp4")) == 1
 
 
 def test_a_video_file_is_read_too(footage, tmp_path):
@@ -107,10 +151,15 @@ def test_a_video_file_is_read_too(footage, tmp_path):
         film.add(mf.read_image(images / f"frame_{t}.png"))
         (scores / f"frame_{t}.npy").rename(scores / f"000{t}.npy")
     film.close()
-    frames = list(ScoredFrames(tmp_path / "film.mp4", scores))
+    source = ScoredFrames(tmp_path / "film.mp4", scores)
+    frames = source.frames()
     assert [frame.name for frame in frames] == ["0", "1", "2", "3"]
-    bright = frames[0].image[10:18, 14:24].mean() - frames[0].image[24:].mean()
-    assert bright > 80
+    assert [frame.scores.name for frame in frames] == ["0000.npy", "0001.npy", "0002.npy", "0003.npy"]
+    first = source.picture(frames[0])
+    assert first[10:18, 14:24].mean() - first[24:].mean() > 80
+    words = [tmp_path / "film.mp4", "--scores", scores, "--modes", 1, "--workers", 2, "--json"]
+    rows = json.loads(run(*words, "--out", tmp_path / "out").stdout)["frames"]
+    assert [row["mode"] for row in rows] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("what", ["nothing", "no images", "no scores"])

@@ -15,6 +15,9 @@ A verb that works through many items needs a work function, items and a folder::
     for outcome in batch.map(Segmented(4), items, out, settings={"modes": 4}, engine=Processes(2)):
         outcome.name, outcome.facts, outcome.failure
 
+Work that only returns facts needs no files: they are kept in the manifest, and ``batch.facts(out)`` reads them back.
+More items may be given at any later time; those that have a result are not done again.
+
 What the work writes into ``folder`` appears in ``out`` when it returns, under the same relative names.  ``settings``
 are what the results depend on besides the items: a folder with results of others is refused.  On the command line
 `mixfield.cli.batching` adds the options ``--engine``, ``--workers`` and ``--scheduler``, the progress and the summary.
@@ -25,6 +28,7 @@ from mixfield.batch.items import Engine as Engine
 from mixfield.batch.items import Item as Item
 from mixfield.batch.items import Outcome as Outcome
 from mixfield.batch.items import Work as Work
+from mixfield.batch.manifest import facts as facts
 from mixfield.batch.mapping import map as map
 from mixfield.batch.processes import Processes as Processes
 from mixfield.batch.progress import Tally as Tally

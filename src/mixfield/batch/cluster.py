@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
+from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
@@ -21,7 +22,18 @@ from mixfield.batch.threads import limited
 from mixfield.errors import BatchError, MixfieldError
 
 PATIENCE = 30.0  # seconds to wait for a scheduler and for its first worker
-AHEAD = 10  # items that a worker holds, so that it never waits for the scheduler; Dask moves them to idle ones
+AHEAD = 3  # tasks that a worker holds, so that it never waits for the scheduler; Dask moves them to idle ones
+TASK = 0.2  # seconds of quick items that are one task, for each task costs milliseconds
+MOST = 100  # items of a task
+
+CALM = {
+    # threads of Dask that wake up fifty times a second take a tenth of a worker's time from the work
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "10s",
+    # by default memory is given back after every array, and the next one waits for its pages
+    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
+}
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,8 @@ class Dask:
     Notes
     -----
     A worker does one item at a time, with as many threads as Dask allows it.  Dask tries an item again whose worker
-    was lost, three times.
+    was lost, three times.  The cluster of one run started here does without Dask's profiler and limit of memory; in one
+    of your own, ``distributed.worker.profile.enabled: False`` and no ``MALLOC_TRIM_THRESHOLD_`` make items faster.
     """
 
     scheduler: str | None = None
@@ -47,27 +60,22 @@ class Dask:
     def run(self, work: Work, items: Iterable[Item], out: Path) -> Iterator[Outcome]:
         """See `Engine`."""
         with self._client() as client:
-            untried, ready = iter(items), Queue[Any]()
+            todo, ready, tasks = _Todo(items), Queue[Any](), dict[str, list[Item]]()
             # a task and not scattered data: Dask makes it again when the worker that holds it is lost
             shared = client.submit(_itself, work, pure=False)
-            names: dict[str, str] = {}
             at_once = max(1, AHEAD * sum(client.nthreads().values()))
             while True:
-                chunk = list(islice(untried, at_once - len(names))) if len(names) <= at_once // 2 else []
-                for item, future in zip(
-                    chunk, client.map(_perform, chunk, work=shared, out=out, pure=False), strict=True
-                ):
-                    names[future.key] = item.name
+                while len(tasks) < at_once and (some := todo.next()):
+                    future = client.submit(_perform, some, shared, out, pure=False)
+                    tasks[future.key] = some
                     future.add_done_callback(ready.put)
-                if not names:
+                if not tasks:
                     return
-                done = []
                 for future in self._wait(ready, client):
                     if future.status in ("lost", "pending"):  # with its worker; Dask does it again
                         future.add_done_callback(ready.put)
                     else:
-                        done.append(future)
-                yield from self._outcomes(client, done, [names.pop(future.key) for future in done])
+                        yield from todo.settle(tasks.pop(future.key), self._done(future))
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
@@ -78,10 +86,19 @@ class Dask:
             with _connected(distributed, self.scheduler, self.patience) as client:
                 yield client
             return
+        import dask
+
         workers = self.workers or _threads.available()
         with (
             limited(max(1, _threads.available() // workers)),
-            distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            dask.config.set(CALM),
+            distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                memory_limit=0,  # results are files, Dask holds none
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            ) as cluster,
             _connected(distributed, cluster.scheduler_address, self.patience) as client,
         ):
             yield client
@@ -96,22 +113,53 @@ class Dask:
                 done.append(ready.get(timeout=0.5))
         return done
 
-    def _outcomes(self, client: Any, futures: list[Any], names: list[str]) -> list[Outcome]:
-        """What futures bring: all together, for each trip to the workers takes milliseconds."""
-        if any(future.status == "cancelled" for future in futures):
-            raise self._gone()
-        failed = {name: future for name, future in zip(names, futures, strict=True) if future.status == "error"}
+    def _done(self, future: Any) -> _Done | str:
+        """What a task came to, or why it failed as a whole."""
+        if future.status == "error":
+            return _failure(future)
         try:
-            found = client.gather([future for future in futures if future.status != "error"])
+            done: _Done = future.result()
         except (CancelledError, OSError):
             raise self._gone() from None
-        return found + [Outcome(name, failure=_failure(future)) for name, future in failed.items()]
+        return done
 
     def _gone(self) -> BatchError:
         where = f" at {self.scheduler}" if self.scheduler else ""
         return BatchError(
             f"the Dask scheduler{where} has gone; finished results are kept: start it and run the same command again"
         )
+
+
+@dataclass(frozen=True)
+class _Done:
+    """Outcomes of the first items of a task, at least one, and the seconds they took."""
+
+    outcomes: list[Outcome]
+    seconds: float
+
+
+class _Todo:
+    """Items in tasks: slow ones alone, quick ones together, as many as the last task promises to do in time."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._items, self._alone, self._size = deque(items), deque[Item](), 1
+
+    def next(self) -> list[Item]:
+        """The items of the next task, none if there are none."""
+        if self._alone:
+            return [self._alone.popleft()]
+        return [self._items.popleft() for _ in range(min(self._size, len(self._items)))]
+
+    def settle(self, items: list[Item], done: _Done | str) -> list[Outcome]:
+        """Outcomes of a task; what it did not come to is to do again, and if all failed together, each alone."""
+        if isinstance(done, _Done):
+            self._items.extendleft(reversed(items[len(done.outcomes) :]))
+            self._size = max(1, min(MOST, int(len(done.outcomes) * TASK / max(done.seconds, 1e-9))))
+            return done.outcomes
+        if len(items) == 1:
+            return [Outcome(items[0].name, failure=done)]
+        self._alone += items
+        return []
 
 
 def _failure(future: Any) -> str:
@@ -167,9 +215,15 @@ def _itself(work: Work) -> Work:
 _one_at_a_time = threading.Lock()
 
 
-def _perform(item: Item, work: Work, out: Path) -> Outcome:
-    """On the worker: one item at a time, with all the threads that Dask gives it."""
+def _perform(items: list[Item], work: Work, out: Path) -> _Done:
+    """On the worker: one item at a time, with all the threads that Dask gives it, until the time of a task is over."""
     from distributed import get_worker
 
     with _one_at_a_time, limited(get_worker().state.nthreads):
-        return perform(work, item, out)
+        started, outcomes = time.monotonic(), list[Outcome]()
+        for item in items:
+            outcomes.append(perform(work, item, out))
+            seconds = time.monotonic() - started
+            if seconds > TASK or outcomes[-1].stops:
+                break
+        return _Done(outcomes, seconds)

@@ -81,7 +81,7 @@ class Manifest:
             self._append({"format": FORMAT, "version": VERSION, "settings": settings})
             return
         place = content.index(b"\n") + 1
-        same = self._check_header(content[:place]) == settings
+        same = _settings(content[:place], self._path) == settings
         finished = 0
         while place < whole:
             end = content.index(b"\n", place) + 1
@@ -97,18 +97,6 @@ class Manifest:
             self._places.clear()
             self._file.truncate(0)
             self._append({"format": FORMAT, "version": VERSION, "settings": settings})
-
-    def _check_header(self, line: bytes) -> Any:
-        """The settings in the first line of a manifest that can be read."""
-        header = _parsed(line)
-        if header.get("format") != FORMAT:
-            raise FileFormatError(f"{self._path} is not a manifest of mixfield; give another folder, or move it away")
-        if header.get("version") != VERSION:
-            raise FileFormatError(
-                f"{self._path} has format version {header.get('version')}, this mixfield reads version {VERSION}; "
-                "install the mixfield that wrote it, or give another folder"
-            )
-        return header.get("settings")
 
     def _check_paths(self, record: dict[str, Any]) -> None:
         try:
@@ -139,6 +127,30 @@ class Manifest:
 GO_ON = "finished results are kept: make room and run the same command again to go on"
 
 
+def facts(out: Path) -> dict[str, Any]:
+    """What the work returned, by the names of the items in a folder that have a result.
+
+    For pages and tables made later, or while a run is writing: nothing is locked, done or changed, and files that
+    belong to the results are not checked.  A folder without a manifest has none.
+    """
+    path = Path(out) / NAME
+    found: dict[str, Any] = {}
+    try:
+        with open(path, "rb") as file:
+            _settings(file.readline(), path)
+            for line in file:
+                record = _parsed(line)
+                if isinstance(record.get("item"), str):
+                    found.pop(record["item"], None)
+                    if _is_result(record):
+                        found[record["item"]] = record.get("facts")
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise BatchError(f"cannot read {path}: {error.strerror}") from None
+    return found
+
+
 def digest(path: Path) -> str:
     """SHA-256 of a file."""
     with open(path, "rb") as file:
@@ -161,6 +173,19 @@ def _line(file: FileIO) -> bytes:
         if end >= 0:
             break
     return b"".join(parts)
+
+
+def _settings(line: bytes, path: Path) -> Any:
+    """The settings in the first line of a manifest that can be read."""
+    header = _parsed(line)
+    if header.get("format") != FORMAT:
+        raise FileFormatError(f"{path} is not a manifest of mixfield; give another folder, or move it away")
+    if header.get("version") != VERSION:
+        raise FileFormatError(
+            f"{path} has format version {header.get('version')}, this mixfield reads version {VERSION}; "
+            "install the mixfield that wrote it, or give another folder"
+        )
+    return header.get("settings")
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

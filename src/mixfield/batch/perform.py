@@ -9,6 +9,7 @@ import secrets
 import shutil
 import traceback
 import warnings
+from functools import lru_cache
 from pathlib import Path
 
 from mixfield import _files
@@ -24,9 +25,8 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 def perform(work: Work, item: Item, out: Path) -> Outcome:
     """Do the work on one item; never raises but for the interruption of the whole run."""
     stamp = item.stamp()
-    draft = out / DRAFTS / secrets.token_hex(8)
     try:
-        draft.mkdir()
+        draft = _draft(out)
     except OSError as error:
         sentence = f"cannot write to {out}: {error.strerror}; every worker must see this folder; {GO_ON}"
         return Outcome(item.name, failure=sentence, stops=True)
@@ -38,7 +38,33 @@ def perform(work: Work, item: Item, out: Path) -> Outcome:
     except Exception as error:
         return _failed(item, error, out)
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        if _entries(draft):
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _draft(out: Path) -> Path:
+    """An empty folder: that of the item before if nothing is left there, for a new one costs more than a tiny item."""
+    draft = out / DRAFTS / _name(os.getpid())
+    draft.mkdir(exist_ok=True)
+    if _entries(draft):  # they could not be removed
+        _name.cache_clear()
+        return _draft(out)
+    return draft
+
+
+@lru_cache(maxsize=1)
+def _name(process: int) -> str:  # noqa: ARG001 (a forked child needs its own)
+    """A name that no other worker has, on no machine."""
+    return secrets.token_hex(8)
+
+
+def _entries(folder: Path) -> bool:
+    """Whether something is in a folder that is there."""
+    try:
+        with os.scandir(folder) as found:
+            return any(True for _ in found)
+    except FileNotFoundError:
+        return False
 
 
 def _publish(draft: Path, out: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Workers on this machine: processes that are given one item at a time, and die with their driver."""
+"""Workers on this machine: processes that do one item at a time, and die with their driver."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from mixfield import _threads
@@ -19,6 +22,9 @@ from mixfield.batch.perform import perform
 from mixfield.batch.threads import limited
 
 ATTEMPTS = 2  # workers that an item may cost before it has failed
+QUICK = 0.05  # seconds; a worker at quick items holds the next one too, and never waits for its driver
+
+Task = tuple[Item, int]  # an item, and which attempt at it this is
 
 
 @dataclass(frozen=True)
@@ -41,86 +47,110 @@ class Processes:
 
     def run(self, work: Work, items: Iterable[Item], out: Path) -> Iterator[Outcome]:
         """See `Engine`."""
-        untried, again = iter(items), deque[tuple[Item, int]]()
-        idle: list[_Worker] = []
-        busy: list[_Worker] = []
+        tasks = _Tasks(items)
+        workers: list[_Worker] = []
         outcomes: list[Outcome] = []
         try:
             while True:
-                while len(busy) < self.workers and (task := _next(again, untried)) is not None:
-                    busy.append(idle.pop() if idle else self._start(work, out))
-                    busy[-1].give(*task)
+                self._hand_out(tasks, workers, lambda: self._start(work, out))
                 yield from outcomes  # while the workers are at the next ones
+                busy = [worker for worker in workers if worker.tasks]
                 if not busy:
                     return
                 outcomes = []
                 for worker in _ready(busy):
-                    busy.remove(worker)
                     outcome = worker.take()
-                    if outcome is not None:
-                        idle.append(worker)
-                        outcomes.append(outcome)
-                    elif worker.attempt < ATTEMPTS:
-                        again.append((worker.item, worker.attempt + 1))
-                    else:
-                        outcomes.append(worker.epitaph())
+                    if outcome is None:
+                        workers.remove(worker)
+                        outcome = tasks.take_back(worker)
+                    outcomes += [] if outcome is None else [outcome]
         finally:
-            for worker in idle + busy:
+            for worker in workers:
                 worker.end()
+
+    def _hand_out(self, tasks: _Tasks, workers: list[_Worker], start: Callable[[], _Worker]) -> None:
+        """Let no worker be idle, then give those at quick items the next one."""
+        for held in (0, 1):
+            for worker in workers:
+                if worker.wants(held) and (task := tasks.next()) is not None:
+                    worker.give(task)
+            while len(workers) < self.workers and (task := tasks.next()) is not None:
+                workers.append(start())
+                workers[-1].give(task)
 
     def _start(self, work: Work, out: Path) -> _Worker:
         with limited(max(1, _threads.available() // self.workers)):
             return _Worker(multiprocessing.get_context(self.method), work, out)
 
 
-class _Worker:
-    """The driver's end of a worker process."""
+class _Tasks:
+    """Items to do, those of dead workers first."""
 
-    item: Item
-    attempt: int
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._untried, self._again = iter(items), deque[Task]()
+
+    def next(self) -> Task | None:
+        if self._again:
+            return self._again.popleft()
+        item = next(self._untried, None)
+        return None if item is None else (item, 1)
+
+    def take_back(self, worker: _Worker) -> Outcome | None:
+        """What a dead worker held; the outcome of the item over which it died, unless it is tried again."""
+        (item, attempt), *untouched = worker.tasks
+        self._again += untouched
+        if attempt == ATTEMPTS:
+            return worker.epitaph()
+        self._again.append((item, attempt + 1))
+        return None
+
+
+class _Worker:
+    """The driver's end of a worker process; the first of ``tasks`` is the one it is at."""
 
     def __init__(self, context: Any, work: Work, out: Path) -> None:
+        self.tasks = deque[Task]()
+        self._quick, self._began = False, 0.0
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, work, out), daemon=True)
         self._process.start()
         theirs.close()
 
-    def give(self, item: Item, attempt: int) -> None:
-        self.item, self.attempt = item, attempt
-        try:
-            self.connection.send(item)
-        except BrokenPipeError:  # it is dead already: `take` will tell
-            return
+    def wants(self, held: int) -> bool:
+        """Whether a worker with so many tasks should get another."""
+        return len(self.tasks) == held and (held == 0 or self._quick)
+
+    def give(self, task: Task) -> None:
+        if not self.tasks:
+            self._began = time.monotonic()
+        self.tasks.append(task)
+        with suppress(ConnectionError):  # it is dead already: `take` will tell
+            self.connection.send(task[0])
 
     def take(self) -> Outcome | None:
-        """The outcome of the item, None if the worker died over it."""
+        """The outcome of the first task, None if the worker died over it."""
         try:
             outcome: Outcome = self.connection.recv()
         except (EOFError, ConnectionError):
             self.end()
             return None
+        self.tasks.popleft()
+        now = time.monotonic()
+        self._quick, self._began = now - self._began < QUICK, now
         return outcome
 
     def epitaph(self) -> Outcome:
         """The outcome of an item over which the worker died."""
-        code = self._process.exitcode
+        (item, attempt), code = self.tasks[0], self._process.exitcode
         how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
         memory = " (often a sign of too little memory)" if code == -signal.SIGKILL else ""
-        return Outcome(self.item.name, failure=f"its worker {how}{memory}, {self.attempt} times")
+        return Outcome(item.name, failure=f"its worker {how}{memory}, {attempt} times")
 
     def end(self) -> None:
         self.connection.close()
         self._process.join(0.2)  # idle workers leave when nobody is at the other end
         self._process.terminate()
         self._process.join()
-
-
-def _next(again: deque[tuple[Item, int]], untried: Iterator[Item]) -> tuple[Item, int] | None:
-    """The next item and which attempt at it this is."""
-    if again:
-        return again.popleft()
-    item = next(untried, None)
-    return None if item is None else (item, 1)
 
 
 def _ready(workers: list[_Worker]) -> list[_Worker]:
@@ -132,16 +162,23 @@ def _ready(workers: list[_Worker]) -> list[_Worker]:
 def _serve(connection: Connection[Outcome, Item], work: Work, out: Path) -> None:
     """The life of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver is told, and ends us
-    threading.Thread(target=_die_with_driver, daemon=True).start()
+    given = SimpleQueue[Item | Exception]()
+    threading.Thread(target=_listen, args=(connection, given), daemon=True).start()
+    while True:
+        item = given.get()
+        if isinstance(item, Exception):
+            raise item
+        outcome = perform(work, item, out)
+        with suppress(ConnectionError):  # `_listen` ends us
+            connection.send(outcome)
+
+
+def _listen(connection: Connection[Outcome, Item], given: SimpleQueue[Item | Exception]) -> None:
+    """Take what the driver gives, also during the work, so that it need not wait; without a driver there is no work."""
     while True:
         try:
-            connection.send(perform(work, connection.recv(), out))
-        except (EOFError, ConnectionError):  # nobody is there any more
-            return
-
-
-def _die_with_driver() -> None:
-    driver = multiprocessing.parent_process()
-    assert driver is not None
-    driver.join()
-    os._exit(1)
+            given.put(connection.recv())
+        except (EOFError, ConnectionError):
+            os._exit(0)
+        except Exception as error:  # an item that cannot be unpickled here
+            given.put(error)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from mixfield import _files
 from mixfield.cli.options import Json, check_target
 from mixfield.cli.terminal import Progress, console
 
@@ -41,7 +42,7 @@ def report(
             title=title,
             progress=advance,
         )
-    target.write_text(page, encoding="utf-8")
+    _files.write_text(target, page)
     size, seconds = target.stat().st_size, time.perf_counter() - started
     if as_json:
         typer.echo(json.dumps({"report": str(target), "bytes": size, "seconds": seconds}))

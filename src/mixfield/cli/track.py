@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mixfield import _files
 from mixfield.cli.options import Json, check_target
 from mixfield.cli.terminal import Progress, console
 
@@ -66,8 +67,8 @@ def track(
     view = room.views[0] if isinstance(room, mf.Scene) else None
     files.write_mot(out.with_suffix(".txt"), found, view=view, frames=numbers)
     told = {"summary": found.summary(), "chosen_modes": found.chosen_modes.tolist(), "frame_numbers": numbers}
-    out.with_suffix(".json").write_text(json.dumps(told | {"frame_rate": frame_rate}) + "\n", encoding="utf-8")
-    out.with_suffix(".html").write_text(tracks_page(found, title=f"Tracks of {modes}"), encoding="utf-8")
+    _files.write_text(out.with_suffix(".json"), json.dumps(told | {"frame_rate": frame_rate}) + "\n")
+    _files.write_text(out.with_suffix(".html"), tracks_page(found, title=f"Tracks of {modes}"))
     if as_json:
         typer.echo(json.dumps(facts))
         return

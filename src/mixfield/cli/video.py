@@ -5,25 +5,62 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mixfield import _files
+from mixfield.cli import batching
 from mixfield.cli.options import Json, Seed, Threads, solver
 from mixfield.cli.terminal import Progress, console
 
 if TYPE_CHECKING:
+    from mixfield.apps.segmentation import Kernels
     from mixfield.apps.video import Decided
     from mixfield.io.film import Frame, ScoredFrames
-    from mixfield.meanfield.solver import Solver
     from mixfield.mixture.posterior import MixturePosterior
     from mixfield.report.video_page import VideoFrame
 
+MODES = "modes"
 DONE = "frames.json"  # written last: where it is, all frames are done
 SHOWN = 100  # frames on the page, so that memory does not grow with the number of frames
+
+
+@dataclass(frozen=True)
+class _Modes:
+    """The work on one frame: read, segment in several ways, save."""
+
+    source: ScoredFrames
+    modes: int
+    kernels: Kernels | None
+    logits: bool
+    seed: int
+    threads: int | None
+
+    def __call__(self, frame: Frame, folder: Path) -> dict[str, Any]:
+        """One item of a batch; tells the learnt probabilities of the modes."""
+        import mixfield as mf
+        from mixfield.io.scores import read_scores
+
+        assert frame.scores is not None
+        started = time.perf_counter()
+        how = solver(self.threads)
+        image = self.source.picture(frame)
+        energy = mf.segmentation_energy(
+            image, read_scores(frame.scores), kernels=self.kernels, logits=self.logits, threads=how.threads
+        )
+        posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
+        weights = posterior.calibrated(mf.ModeRanking(energy, image))
+        (folder / MODES).mkdir()
+        posterior.save(folder / MODES / f"{frame.name}.npz")
+        return {"weights": weights.tolist(), "seconds": time.perf_counter() - started}
+
+    def settings(self) -> dict[str, Any]:
+        """What the modes depend on; how one of each frame is chosen does not matter."""
+        kernels = None if self.kernels is None else asdict(self.kernels)
+        return {"video": True, "modes": self.modes, "kernels": kernels, "logits": self.logits, "seed": self.seed}
 
 
 def video(
@@ -32,7 +69,9 @@ def video(
         Path, typer.Option(help="Folder of probabilities (.npy, .npz) or label maps (.png), one per frame.")
     ],
     modes: Annotated[int, typer.Option(min=1, help="Segmentations to choose from in each frame.")] = 8,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("mixfield-video"),
+    out: Annotated[Path, typer.Option(help="Folder for the results; a stopped run goes on there.")] = Path(
+        "mixfield-video"
+    ),
     lag: Annotated[int, typer.Option(min=0, help="Frames to look ahead before a mode is chosen.")] = 10,
     stiffness: Annotated[
         float | None, typer.Option(help="Cost in nats if every point changed its label.  [default: 100]")
@@ -42,13 +81,17 @@ def video(
     kernels: Annotated[Path | None, typer.Option(help="Kernels as segment --tune writes them (.toml).")] = None,
     seed: Seed = 0,
     threads: Threads = None,
+    engine: batching.Engine = "",
+    workers: batching.Workers = None,
+    scheduler: batching.Scheduler = "",
     as_json: Json = False,
 ) -> None:
     """Segment a video: labels that follow the points they belong to.
 
-    Writes labels/ and mean_field/ (indexed PNG), video.mp4 with both side by side, report.html, video.npz to make that
-    page again, and at the end frames.json.  A stopped run leaves the frames decided so far.
+    Writes modes/ (posteriors), then labels/ and mean_field/ (indexed PNG), video.mp4 with both side by side,
+    report.html, video.npz to make that page again, and at the end frames.json.
     """
+    from mixfield import batch
     from mixfield.apps.video import Consistency, ModePath, follow
     from mixfield.errors import MixfieldError
     from mixfield.io.film import ScoredFrames
@@ -56,12 +99,17 @@ def video(
 
     if out.exists() and not out.is_dir():
         raise MixfieldError(f"cannot write to {out}: it is a file, --out is a folder")
-    source = ScoredFrames(frames, scores)
+    source = ScoredFrames(frames.absolute(), scores.absolute())
     how = Consistency(lag=lag) if stiffness is None else Consistency(lag=lag, stiffness=stiffness)
-    chosen = None if kernels is None else read_kernels(kernels)
-    stream = _Stream(source, modes, seed, solver(threads), {"logits": logits, "kernels": chosen})
+    work = _Modes(source, modes, None if kernels is None else read_kernels(kernels), logits, seed, threads)
+    every = source.frames()
+    items = [batch.Item(f.name, f, (f.picture, f.scores)) for f in every if f.scores is not None]
     started = time.perf_counter()
-    with Progress("frames", len(source), quiet=as_json) as advance, _Output(out, rate) as output:
+    outcomes = batch.map(work, items, out, settings=work.settings(), engine=batching.engine(engine, workers, scheduler))
+    results = batching.follow(outcomes, "frames", len(items), quiet=as_json)
+    results.check()
+    stream = _Stream(source, every, out / MODES, results.facts)
+    with Progress("choice", len(every), quiet=as_json) as advance, _Output(out, rate) as output:
         for one in follow(stream, ModePath(how)):
             output.add(one, stream.waiting.pop(0))
             advance(len(output.rows))
@@ -69,21 +117,29 @@ def video(
         "frames": output.rows,
         "out": str(out),
         "seconds": time.perf_counter() - started,
-        "seconds_modes": stream.seconds,
+        "seconds_modes": sum(facts["seconds"] for facts in results.facts.values()),
+        "failures": results.failures,
     }
     output.write_page(frames.name, rate)
     _files.write_text(out / DONE, json.dumps(summary, indent=1) + "\n")
     if as_json:
         typer.echo(json.dumps(summary))
-        return
-    changed = sum(1 for row in output.rows if row["differs"])
-    starts = sum(1 for row in output.rows if row["starts"])
-    missing = sum(1 for row in output.rows if row["mode"] is None)
+    else:
+        _print(summary, results, out)
+    results.conclude(quiet=as_json)
+
+
+def _print(summary: dict[str, Any], results: batching.Results, out: Path) -> None:
+    rows = summary["frames"]
+    changed, starts = (sum(1 for row in rows if row[name]) for name in ("differs", "starts"))
+    missing = sum(1 for row in rows if row["mode"] is None)
+    earlier = f", the modes of {results.tally.known} from an earlier run" if results.tally.known else ""
     console().print(
-        f"{len(output.rows)} frames in {summary['seconds']:.1f} s, {starts} unbroken chains, {missing} missing; "
+        f"{len(rows)} frames in {summary['seconds']:.1f} s{earlier}; {starts} unbroken chains, {missing} missing; "
         f"another mode than mean field in {changed}\n"
-        f"wrote {out}/: report.html, video.mp4, labels/, mean_field/, frames.json",
+        f"wrote {out}/: report.html, video.mp4, labels/, mean_field/, modes/, frames.json",
         highlight=False,
+        markup=False,
     )
 
 
@@ -91,36 +147,35 @@ def video(
 class _Waiting:
     """A frame that is not decided yet: labels (H, W) of mean field and (K, H, W) of its modes, and their weights."""
 
-    frame: Frame
+    name: str
+    image: Any = None
     plain: Any = None
     labelings: Any = None
     weights: Any = None
 
 
+@dataclass(frozen=True)
 class _Stream:
-    """Frames with their modes, made when they are asked for; what is not decided yet waits."""
+    """Frames with their modes, read when they are asked for; what is not decided yet waits."""
 
-    def __init__(self, source: ScoredFrames, modes: int, seed: int, how: Solver, evidence: dict[str, Any]) -> None:
-        self.source, self.modes, self.seed, self.how, self.evidence = source, modes, seed, how, evidence
-        self.waiting: list[_Waiting] = []
-        self.seconds = 0.0
+    source: ScoredFrames
+    frames: list[Frame]
+    folder: Path
+    facts: dict[str, Any]
+    waiting: list[_Waiting] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[tuple[Any, MixturePosterior | None, Any]]:
         import mixfield as mf
 
-        for frame in self.source:
-            if frame.image is None or frame.scores is None:
-                self.waiting.append(_Waiting(frame))
+        for frame in self.frames:
+            if frame.name not in self.facts:
+                self.waiting.append(_Waiting(frame.name))
                 yield None, None, None
                 continue
-            started = time.perf_counter()
-            energy = mf.segmentation_energy(frame.image, frame.scores, threads=self.how.threads, **self.evidence)
-            posterior = mf.infer(energy, self.modes, rng=self.seed, solver=self.how)
-            self.seconds += time.perf_counter() - started
-            labelings = posterior.labelings()
-            weights = posterior.calibrated(mf.ModeRanking(energy, frame.image))
-            self.waiting.append(_Waiting(frame, labelings[posterior.plain], labelings, weights))
-            yield frame.image, posterior, weights
+            image, posterior = self.source.picture(frame), mf.load(self.folder / f"{frame.name}.npz")
+            labelings, weights = posterior.labelings(), self.facts[frame.name]["weights"]
+            self.waiting.append(_Waiting(frame.name, image, labelings[posterior.plain], labelings, weights))
+            yield image, posterior, weights
 
 
 class _Output:
@@ -138,8 +193,11 @@ class _Output:
     def __enter__(self) -> _Output:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.film.close()
+    def __exit__(self, kind: object, *exc: object) -> None:
+        if kind is None:
+            self.film.close()
+        else:
+            self.film.abandon()
 
     def add(self, one: Decided, seen: _Waiting) -> None:
         """Write one frame."""
@@ -147,9 +205,12 @@ class _Output:
         from mixfield.report.segmentation import side_by_side
         from mixfield.report.video_page import VideoFrame
 
-        image, name = seen.frame.image, seen.frame.name
+        image, name = seen.image, seen.name
         row: dict[str, Any] = {"frame": name, "mode": None, "differs": 0.0, "matched": None, "starts": False}
-        if one.labels is not None and image is not None:
+        if one.labels is None:  # and what an earlier run found is out of date
+            for folder in ("labels", "mean_field"):
+                (self.out / folder / f"{name}.png").unlink(missing_ok=True)
+        else:
             write_label_map(self.out / "labels" / f"{name}.png", one.labels)
             write_label_map(self.out / "mean_field" / f"{name}.png", seen.plain)
             self.film.add(side_by_side(image, seen.plain, one.labels))
@@ -164,7 +225,7 @@ class _Output:
 
     def write_page(self, title: str, rate: float) -> None:
         """The page of the first frames, and what `mixfield report` makes it from."""
-        from mixfield.report.results import write_video
+        from mixfield.report.video_file import write_video
         from mixfield.report.video_page import video_page
 
         write_video(self.out / "video.npz", self.shown)

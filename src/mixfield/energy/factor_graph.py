@@ -40,7 +40,7 @@ class FactorGraph:
     edges : (m, 2) pairs of variables, each pair once.
     table_of : (m,) which of ``tables`` belongs to each edge.
     tables : (t, L, L) costs, rows are the labels of the first variable of the edge.
-    higher : factors of three and more variables.
+    higher : factors of three and more variables, and of two whose tables would be too large if they were padded to L.
     constant : a cost common to all states.
     """
 
@@ -124,23 +124,25 @@ class FactorGraph:
         if counts.ndim != 1:
             raise MixfieldError(f"n_labels must list the label count of each variable, got shape {counts.shape}")
         n, most = len(counts), int(counts.max(initial=1))
-        if 8 * most * (n + most * len(factors)) > LARGEST:
+        judged = [flattening.check_factor(k, scope, values, counts) for k, (scope, values) in enumerate(factors)]
+        if 8 * most * n > LARGEST:
             raise TooLargeError(
-                f"{n} variables, {len(factors)} factors with up to {most} labels take more than {LARGEST:.0e} bytes, "
-                "since tables are padded to the largest label count; merge or drop labels"
+                f"{n} variables with up to {most} labels take more than {LARGEST:.0e} bytes, since all are padded to "
+                "the largest label count; merge or drop labels"
             )
+        # tables between two variables are padded too; where that would be too much they stay as they are
+        padding = 8 * most * most * sum(len(variables) == 2 for variables, _ in judged) <= LARGEST
         unary = np.where(np.arange(most) < counts[:, None], 0.0, np.inf)
         pairs: list[tuple[int, int]] = []
         pairwise: list[Floats] = []
         higher: list[Factor] = []
         constant = 0.0
-        for k, (scope, values) in enumerate(factors):
-            variables, table = flattening.check_factor(k, scope, values, counts)
+        for variables, table in judged:
             if len(variables) == 0:
                 constant += float(table)
             elif len(variables) == 1:
                 unary[variables[0], : table.shape[0]] += table
-            elif len(variables) == 2:
+            elif len(variables) == 2 and padding:
                 padded = np.zeros((most, most))
                 padded[: table.shape[0], : table.shape[1]] = table
                 pairs.append((variables[0], variables[1]))

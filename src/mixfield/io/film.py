@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,18 +15,26 @@ from mixfield.io.folders import by_stem
 from mixfield.io.footage import Video
 from mixfield.io.images import SUFFIXES, read_image
 from mixfield.io.scores import SUFFIXES as SCORES
-from mixfield.io.scores import read_scores
 
 Picture = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Frame:
-    """One frame; image and scores are None if one of them is missing."""
+    """Where a frame is.
+
+    Attributes
+    ----------
+    name : of the image without suffix, or the number in a video.
+    number : its place.
+    picture : the image, or the whole video.
+    scores : None if they are missing, and with them the frame.
+    """
 
     name: str
-    image: Picture | None
-    scores: NDArray[Any] | None
+    number: int
+    picture: Path
+    scores: Path | None
 
 
 @dataclass(frozen=True)
@@ -48,29 +55,24 @@ class ScoredFrames:
     def __post_init__(self) -> None:
         if not self.source.exists():
             raise MixfieldError(f"{self.source} does not exist; give a folder of images or a video file")
-        if not len(self):
+        frames = self.frames()
+        if not frames:
             raise MixfieldError(f"{self.source} has no images ({', '.join(SUFFIXES)})")
-        if not any(name in self._evidence() for name in self.names()):
+        if all(frame.scores is None for frame in frames):
             raise MixfieldError(f"no frame of {self.source} has scores of its name in {self.scores}")
 
-    def names(self) -> list[str]:
-        """Of the frames, in order."""
-        if self.source.is_dir():
-            return sorted(by_stem(self.source, SUFFIXES))
-        return [str(number) for number in range(len(self._file()))]
-
-    def __len__(self) -> int:
-        return len(self.names())
-
-    def __iter__(self) -> Iterator[Frame]:
+    def frames(self) -> list[Frame]:
+        """All frames in order, those without scores too."""
         evidence = self._evidence()
-        pictures = by_stem(self.source, SUFFIXES) if self.source.is_dir() else {}
-        for number, name in enumerate(self.names()):
-            if name not in evidence:
-                yield Frame(name, None, None)
-                continue
-            image = read_image(pictures[name][0]) if pictures else self._file().frame(number)[..., ::-1]
-            yield Frame(name, image, read_scores(evidence[name]))
+        if self.source.is_dir():
+            pictures = {name: files[0] for name, files in sorted(by_stem(self.source, SUFFIXES).items())}
+        else:
+            pictures = {str(number): self.source for number in range(len(self._file()))}
+        return [Frame(name, t, file, evidence.get(name)) for t, (name, file) in enumerate(pictures.items())]
+
+    def picture(self, frame: Frame) -> Picture:
+        """(H, W) or (H, W, 3) image of a frame, colours red first."""
+        return read_image(frame.picture) if self.source.is_dir() else self._file().frame(frame.number)[..., ::-1]
 
     def _file(self) -> Video:
         if not self._video:
@@ -87,7 +89,7 @@ class ScoredFrames:
 
 @dataclass
 class FilmWriter:
-    """Writes an MP4 file, opened at the first picture."""
+    """Writes an MP4 file, opened at the first picture and in its place when it is closed."""
 
     path: Path
     rate: float
@@ -99,7 +101,7 @@ class FilmWriter:
         even = picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2]  # as the format wants it
         if self._file is None:
             size = (even.shape[1], even.shape[0])
-            self._file = cv2.VideoWriter(str(self.path), cv2.VideoWriter_fourcc(*"mp4v"), self.rate, size)
+            self._file = cv2.VideoWriter(str(self._draft), cv2.VideoWriter_fourcc(*"mp4v"), self.rate, size)
             if not self._file.isOpened():
                 raise MixfieldError(f"cannot write the film {self.path}")
         self._file.write(np.ascontiguousarray(even[..., ::-1]))
@@ -108,3 +110,14 @@ class FilmWriter:
         """Finish the file."""
         if self._file is not None:
             self._file.release()
+            self._draft.replace(self.path)
+
+    def abandon(self) -> None:
+        """Leave no file but one that was there before."""
+        if self._file is not None:
+            self._file.release()
+            self._draft.unlink()
+
+    @property
+    def _draft(self) -> Path:
+        return self.path.with_name(f".{self.path.name}")

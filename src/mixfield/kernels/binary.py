@@ -146,7 +146,8 @@ def draw(
                 z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
                 z = z ^ (z >> np.uint64(31))
                 uniform = (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-                values[i] = 1.0 if uniform * (1.0 + math.exp(field * inverse_temperatures[t])) < 1.0 else 0.0
+                logit = min(field * inverse_temperatures[t], 700.0)  # beyond, an exponential overflows
+                values[i] = 1.0 if uniform * (1.0 + math.exp(logit)) < 1.0 else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -129,7 +129,7 @@ def _add_probabilities(tile: Floats, n_labels: int, marginal: Floats) -> None:
     """Turn logarithms into probabilities, and add those of each label to ``marginal``."""
     for first in range(0, tile.size, n_labels):
         for label in range(n_labels):
-            probability = math.exp(tile[first + label])
+            probability = math.exp(min(tile[first + label], 700.0))  # beyond, an exponential overflows
             tile[first + label] = probability
             marginal[label] += probability
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from mixfield import _npy
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io.detection_run import DetectionRun
+from mixfield.io.documents import read_json, read_text
 from mixfield.io.images import read_image, read_label_map
 from mixfield.io.scene_file import read_footage, read_scene
 from mixfield.io.tracks import read_csv
 from mixfield.mixture.posterior import load
 from mixfield.report.field_page import field_page
 from mixfield.report.people_page import TrackTable, people_page
-from mixfield.report.segmentation import LEVELS_PER_BIT, displayed
+from mixfield.report.segmentation import LEVELS_PER_BIT
 from mixfield.report.segmentation_page import segmentation_page
-from mixfield.report.video_page import VideoFrame, video_page
+from mixfield.report.video_file import read_video
+from mixfield.report.video_page import video_page
 from mixfield.scene.scene import Scene
 
 VIDEO = "video.npz"
@@ -54,7 +57,7 @@ def report_page(
         return _posterior(result, image, title)
     folder = result.parent if result.is_file() else result
     if (folder / VIDEO).is_file():
-        return _video(folder / VIDEO, frames, title)
+        return video_page(read_video(folder / VIDEO, frames), title=title or folder.resolve().name)
     if (folder / "result.npz").is_file():
         return _segmentation(folder, image, title)
     if any(folder.glob("frame_*.npz")):
@@ -83,9 +86,9 @@ def _segmentation(folder: Path, image: Path | None, title: str | None) -> str:
         posterior,
         read_image(photo),
         gap=read_image(gap) / LEVELS_PER_BIT if gap.is_file() else None,
-        pixels=np.load(pixels) if pixels.is_file() else None,
+        pixels=_npy.read_npy(pixels, "does not hold superpixels") if pixels.is_file() else None,
         scribbles=None if scribbles is None else np.where(scribbles == 255, -1, scribbles),
-        names=names.read_text(encoding="utf-8").split("\n") if names.is_file() else (),
+        names=read_text(names).split("\n") if names.is_file() else (),
         title=title or (folder.resolve().name if image is None else image.name),
     )
 
@@ -123,60 +126,35 @@ def _tracks(path: Path, numbers: list[int], room: Scene) -> TrackTable:
     """The table of tracks of some frames, and what ``mixfield track`` wrote about it beside it."""
     table = read_csv(path)
     beside = path.with_suffix(".json")
-    told = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
-    chosen = dict(zip(told.get("frame_numbers", ()), told.get("chosen_modes", ()), strict=True))
+    told = read_told(beside) if beside.is_file() else Told()
     place = {number: t for t, number in enumerate(numbers)}
     kept = table[np.isin(table["frame"], numbers)].copy()
     if len(kept) and max(kept["row"].max() - room.ground.shape[0], kept["column"].max() - room.ground.shape[1]) >= 0:
         raise MixfieldError(f"{path} does not fit the ground of the scene, {room.ground.shape}")
     kept["frame"] = [place[number] for number in kept["frame"].tolist()]
-    modes = np.array([chosen.get(number, 0) for number in numbers], np.int64)
-    return TrackTable(kept, modes, told.get("summary", {}), told.get("frame_rate"))
+    modes = np.array([told.chosen.get(number, 0) for number in numbers], np.int64)
+    return TrackTable(kept, modes, told.summary, told.frame_rate)
 
 
-def write_video(path: Path, frames: Sequence[VideoFrame]) -> None:
-    """Write frames of one size as `_video` reads them; missing modes are padding."""
-    most = max(len(np.asarray(frame.weights)) for frame in frames)
+@dataclass(frozen=True)
+class Told:
+    """What `mixfield track` wrote beside its table: the chosen mode of each frame, numbers, frames per second."""
 
-    def padded(array: ArrayLike) -> NDArray[Any]:
-        values = np.asarray(array)
-        return np.pad(values, [(0, most - len(values))] + [(0, 0)] * (values.ndim - 1))
-
-    np.savez_compressed(
-        path,
-        images=np.stack([displayed(frame.image) for frame in frames]),
-        mean_field=np.stack([np.asarray(frame.mean_field) for frame in frames]),
-        modes=np.stack([padded(frame.modes) for frame in frames]),
-        weights=np.stack([padded(frame.weights) for frame in frames]),
-        chosen=np.array([frame.chosen for frame in frames]),
-        numbers=np.array([t if frame.number is None else frame.number for t, frame in enumerate(frames)]),
-    )
+    chosen: Mapping[int, int] = field(default_factory=dict)
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    frame_rate: float | None = None
 
 
-def _video(path: Path, frames: slice, title: str | None) -> str:
-    """The page of a segmented video.
-
-    The file holds ``images`` (T, H, W, 3), ``mean_field`` (T, H, W), ``modes`` (T, K, H, W), ``weights`` (T, K) and
-    ``chosen`` (T,); modes of weight zero at the end of a frame are padding.  ``costs`` (T,) and ``numbers`` (T,) may be
-    left out.
-    """
-    with np.load(path, allow_pickle=False) as file:
-        missing = {"images", "mean_field", "modes", "weights", "chosen"} - set(file.files)
-        if missing:
-            raise FileFormatError(f"{path} is no segmented video: it lacks {', '.join(sorted(missing))}")
-        arrays = {name: file[name] for name in file.files}
-    found = []
-    for t in range(len(arrays["images"]))[frames]:
-        count = max(int(np.count_nonzero(arrays["weights"][t])), int(arrays["chosen"][t]) + 1)
-        found.append(
-            VideoFrame(
-                image=arrays["images"][t],
-                mean_field=arrays["mean_field"][t],
-                modes=arrays["modes"][t][:count],
-                weights=arrays["weights"][t][:count],
-                chosen=int(arrays["chosen"][t]),
-                cost=float(arrays["costs"][t]) if "costs" in arrays else None,
-                number=int(arrays["numbers"][t]) if "numbers" in arrays else t,
-            )
-        )
-    return video_page(found, title=title or path.resolve().parent.name)
+def read_told(path: Path) -> Told:
+    """Read what `mixfield track` wrote beside a table of tracks."""
+    told = read_json(path)
+    numbers, modes = told.get("frame_numbers", []), told.get("chosen_modes", [])
+    summary, rate = told.get("summary", {}), told.get("frame_rate")
+    lists = isinstance(numbers, list) and isinstance(modes, list) and len(numbers) == len(modes)
+    if not lists or not all(type(value) is int and 0 <= value < 2**53 for value in (*numbers, *modes)):
+        raise FileFormatError(f"{path}: frame_numbers and chosen_modes must be as many, and whole numbers")
+    if rate is not None and not (isinstance(rate, (int, float)) and 0 < rate < 1e9):
+        raise FileFormatError(f"{path}: frame_rate must be a positive number or null, got {rate!r}")
+    if not isinstance(summary, dict):
+        raise FileFormatError(f"{path}: summary must be an object")
+    return Told(dict(zip(numbers, modes, strict=True)), summary, rate)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixfield import _files
 from mixfield.apps.pictures import intensities
 from mixfield.apps.superpixels import as_pixels
 from mixfield.io.images import palette, write_grey, write_label_map
@@ -67,15 +68,18 @@ def write_segmentation(
     over_pixels = posterior if superpixels is None else as_pixels(posterior, superpixels)
     for k, labels in enumerate(over_pixels.labelings(), 1):
         write_label_map(folder / f"mode_{k}.png", labels)
-    np.savez_compressed(folder / "marginals.npz", probs=over_pixels.marginals().astype(np.float16))
-    (folder / "image.png").write_bytes(rgb_png(displayed(image)))
+    with _files.draft(folder / "marginals.npz") as draft, open(draft, "xb") as file:
+        np.savez_compressed(file, probs=over_pixels.marginals().astype(np.float16))
+    _files.write_bytes(folder / "image.png", rgb_png(displayed(image)))
     write_grey(folder / "entropy_gap.png", gap * LEVELS_PER_BIT / 255)
-    figure(image, over_pixels, gap).save(folder / "figure.png", format="PNG")
+    with _files.draft(folder / "figure.png") as draft:
+        figure(image, over_pixels, gap).save(draft, format="PNG")
     posterior.save(folder / "result.npz")
     if superpixels is not None:
-        np.save(folder / "superpixels.npy", np.asarray(superpixels, np.int32))
+        with _files.draft(folder / "superpixels.npy") as draft, open(draft, "xb") as file:
+            np.save(file, np.asarray(superpixels, np.int32))
     summary = facts(over_pixels)
-    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    _files.write_text(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
     return summary
 
 
