@@ -78,7 +78,7 @@ def test_threads_do_not_change_the_answer(model):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (None, "No such file"),
+        (None, "no such file"),
         ("", "MARKOV or BAYES"),
         ("MARKOV\n2\n2 2\n1\n2 0 1\n4 1 2 3", "bad.uai"),
         ("MARKOV\n1\n2\n1\n1 0\n2 0 0", "variable 0"),
