@@ -116,11 +116,13 @@ class Dask:
     def _done(self, future: Any) -> _Done | str:
         """What a task came to, or why it failed as a whole."""
         if future.status == "error":
-            return _failure(future)
+            return _failure(future.exception())
         try:
             done: _Done = future.result()
         except (CancelledError, OSError):
             raise self._gone() from None
+        except Exception as error:  # its worker was lost after all, and so were those that did it again
+            return _failure(error)
         return done
 
     def _gone(self) -> BatchError:
@@ -162,11 +164,10 @@ class _Todo:
         return []
 
 
-def _failure(future: Any) -> str:
+def _failure(error: Exception) -> str:
     """Why a task failed outside of the work."""
     from distributed.scheduler import KilledWorker
 
-    error = future.exception()
     if isinstance(error, KilledWorker):
         return f"its worker was lost {error.allowed_failures + 1} times"
     return f"unexpected {type(error).__name__}: {error}"  # the work could not be sent, or not be read
