@@ -31,6 +31,7 @@ CALM = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "10s",
+    "distributed.comm.timeouts.connect": "120s",  # a busy machine starts workers slowly
     # by default memory is given back after every array, and the next one waits for its pages
     "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
 }
@@ -92,13 +93,7 @@ class Dask:
         with (
             limited(max(1, _threads.available() // workers)),
             dask.config.set(CALM),
-            distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                memory_limit=0,  # results are files, Dask holds none
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            ) as cluster,
+            _started(distributed, workers) as cluster,
             _connected(distributed, cluster.scheduler_address, self.patience) as client,
         ):
             yield client
@@ -179,6 +174,21 @@ def _library() -> Any:
     except ImportError:
         raise MixfieldError("the engine dask needs Dask: pip install 'mixfield[cluster]'") from None
     return distributed
+
+
+def _started(distributed: Any, workers: int) -> Any:
+    """A cluster on this machine."""
+    try:
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            memory_limit=0,  # results are files, Dask holds none
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        )
+    except RuntimeError as error:
+        reason = (str(error).splitlines() or ["no reason given"])[0]
+        raise BatchError(f"no Dask cluster could be started on this machine ({reason}); try --workers instead") from None
 
 
 @contextmanager
