@@ -188,7 +188,7 @@ def _started(distributed: Any, workers: int) -> Any:
         )
     except RuntimeError as error:
         reason = (str(error).splitlines() or ["no reason given"])[0]
-        raise BatchError(f"no Dask cluster could be started on this machine ({reason}); try --workers instead") from None
+        raise BatchError(f"no Dask cluster could be started here: {reason}; try --engine processes") from None
 
 
 @contextmanager
