@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mixfield.kernels.rows import stack
+from mixfield.kernels.rows import fetch, stack
 
 STRIP = 256  # numbers that stay in the nearest caches while several rows are added up
 
@@ -24,6 +24,10 @@ def filter_rows(values, taps, first, last, out):
         size = min(STRIP, columns - begin)
         for row in range(first, last):
             low, high = max(0, radius - row), min(width, rows + radius - row)
+            if row + radius + 2 < rows:  # the next rows but one are far away in memory
+                ahead = (row + radius + 2) * columns + begin
+                for i in range(0, size, 16):
+                    fetch(source, ahead + i)
             start = (row - radius) * columns + begin - row * width * columns  # where a tap before the first row points
             stack(
                 source,
