@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mixfield.kernels import lattice, rows, separable, softmax
+from mixfield.meanfield import dense
 
 pytestmark = [
     pytest.mark.interpreted,
@@ -147,11 +148,11 @@ def test_an_update_of_many_labels_is_a_softmax(n_labels, first, rng):
     unary[::7, 2] = 1e6
     heard, was = rng.random((n, n_labels)).astype(np.float32), rng.dirichlet(np.ones(n_labels), n).astype(np.float32)
     old, field = (np.pad(array, ((0, 0), (0, width - n_labels))) for array in (was, heard))
-    new, sums, change = np.full_like(old, 7.0), np.zeros((1, 3)), np.zeros(1)
+    new = np.full_like(old, 7.0)
     none, alone = np.empty((0, n, n_labels), np.float32), np.array([-1], np.int32)
     silence, cooling = np.zeros(n, np.float32), np.array([0.5], np.float32)
-    softmax.update(
-        unary, none, alone, silence, field[first:], old, n_labels, cooling, True, first, n, new, sums, change
+    sums, change = dense._update(
+        unary, dense.Bias(none, alone), silence, field[first:], old, n_labels, cooling, (first, n), new
     )
     z = 0.5 * (heard - unary).astype(float)
     q = np.exp(z - z.max(1, keepdims=True))
@@ -169,4 +170,4 @@ def test_movers_are_the_pixels_that_change(rng):
     old = rng.random((50, 4)).astype(np.float32)
     new = old.copy()
     new[[3, 17, 41], 2] += 0.5
-    assert softmax.movers(old, new, np.float32(0.1)).tolist() == [3, 17, 41]
+    assert softmax.movers(old, new, np.float32(0.1), 0, len(old)).tolist() == [3, 17, 41]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import counts as counts
     from mixfield.kernels import lattice as lattice
     from mixfield.kernels import paths as paths
+    from mixfield.kernels import pixel_rows as pixel_rows
     from mixfield.kernels import separable as separable
     from mixfield.kernels import silhouettes as silhouettes
     from mixfield.kernels import softmax as softmax
@@ -29,6 +30,7 @@ _SUBMODULES = (
     "counts",
     "lattice",
     "paths",
+    "pixel_rows",
     "separable",
     "silhouettes",
     "softmax",

@@ -136,7 +136,9 @@ def number(keys, first, last, vertex):
     known = np.empty(1 << 12, np.int64)
     table = _table(known, 0)
     count = 0
-    last_key, last_number = np.zeros(corners, np.int64), np.full(corners, -1, np.int32)
+    last_key, last_number = np.empty(corners, np.int64), np.empty(corners, np.int32)
+    for r in range(corners):
+        last_number[r] = -1
     for p in range(first, last):
         for r in range(corners if p + AHEAD < last else 0):
             fetch(table, 2 * _slot(keys[p + AHEAD, r], len(table) // 2 - 1))
@@ -147,7 +149,8 @@ def number(keys, first, last, vertex):
                 if table[at + 1] == 0:
                     if count == len(known):
                         larger = np.empty(2 * count, np.int64)
-                        larger[:count] = known
+                        for k in range(count):
+                            larger[k] = known[k]
                         known = larger
                         table = _table(known, count)
                         at = _find(table, key)
@@ -162,7 +165,9 @@ def number(keys, first, last, vertex):
 @njit(cache=True, nogil=True)
 def merge(known, more):
     """All distinct keys, those of ``known`` first; and the numbers of ``more`` among them."""
-    everything = np.concatenate((known, more))
+    everything = np.empty(len(known) + len(more), np.int64)
+    for i in range(len(known)):
+        everything[i] = known[i]
     table = _table(everything, len(known))
     count = len(known)
     numbers = np.empty(len(more), np.int32)
@@ -195,9 +200,10 @@ def codes(features, vertex, m):
     for p in range(n - 1, -1, -1):
         for r in range(vertex.shape[1]):
             first[vertex[p, r]] = p
-    lowest = np.empty(d, np.float32)
-    for j in range(d):
-        lowest[j] = features[:, j].min()
+    lowest = np.full(d, np.inf, np.float32)
+    for p in range(n):
+        for j in range(d):
+            lowest[j] = min(lowest[j], features[p, j])
     bits = min(8, 40 // d)
     code = np.zeros(m, np.int64)
     for v in range(m):
@@ -217,7 +223,7 @@ def ranks(code):
         start = np.zeros(2049, np.int64)
         for i in range(m):
             start[((code[i] >> shift) & 2047) + 1] += 1
-        if start.max() == m:
+        if start[((code[0] >> shift) & 2047) + 1] == m:  # all have the same digit
             continue
         for k in range(2048):
             start[k + 1] += start[k]

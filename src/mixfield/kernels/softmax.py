@@ -8,7 +8,6 @@ from numba import njit
 from mixfield.kernels import pixel_rows
 from mixfield.kernels.pixel_rows import LOWEST
 
-MANY = 8  # labels from which those of a pixel are updated together
 CHUNK = 128  # pixels updated together: contiguous numbers, and one logarithm of the product of their normalisers
 FAR = np.float32(1e30)
 LOG2_E = np.float32(pixel_rows.LOG2_E)
@@ -154,10 +153,6 @@ def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, 
     raises ``change`` (K,) to the largest change.
     """
     n_labels = unary.shape[1]
-    if len(bias_of) == 1 and bias_of[0] < 0 and MANY <= n_labels == per_mode:
-        end = min(last, len(unary) - 1)
-        pixel_rows.update(unary, field, old, cooling[0], watch, first, end, new, sums[0], change)
-        field, first = field[end - first :], end
     z, q = np.zeros((n_labels, CHUNK), np.float32), np.empty((n_labels, CHUNK), np.float32)
     heard, was = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
     costs, more = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
@@ -277,11 +272,11 @@ def largest_totals(unary, labels, factor, first, last, total):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def movers(old, new, threshold):
-    """Pixels of which a number changes by more than ``threshold``."""
-    found = np.empty(len(old), np.int64)
+def movers(old, new, threshold, first, last):
+    """Pixels from ``first`` to ``last`` of which a number changes by more than ``threshold``."""
+    found = np.empty(last - first, np.int64)
     count = 0
-    for p in range(len(old)):
+    for p in range(first, last):
         moved = np.float32(0.0)
         for c in range(old.shape[1]):
             moved = max(moved, abs(new[p, c] - old[p, c]))

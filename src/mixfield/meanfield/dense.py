@@ -33,6 +33,7 @@ RISE = 1e-6  # of its size; single precision cannot tell smaller changes of the 
 FINE = 1e-2  # change below which the filters are no longer rough
 FEW = 0.02  # share of moving pixels below which they are updated on their own
 INNER = 8  # such updates between two of the whole field
+MANY = 8  # labels from which those of a pixel are updated together
 SMALL = 1 << 14  # pixels up to which every update is an exact one of the whole field
 
 
@@ -128,7 +129,7 @@ class Iteration:
 
         Returns (K, 2), how much the cost and the entropy of ``new`` rise by that.
         """
-        movers = kernels.softmax.movers(old, new, np.float32(threshold))
+        movers = self._movers(old, new, threshold)
         if not 0 < len(movers) <= FEW * self.crf.n:
             return np.zeros((self.n_modes, 2))
         heard = self.crf.region(movers, self.n_modes)
@@ -146,6 +147,16 @@ class Iteration:
         terms = self._terms(movers, values) - self._terms(movers, new[movers])
         new[movers] = values
         return terms
+
+    def _movers(self, old: Float32s, new: Float32s, threshold: float) -> NDArray[np.int64]:
+        """Pixels of which a number changes by more than ``threshold``."""
+        parts: dict[int, NDArray[np.int64]] = {}
+
+        def work(first: int, last: int) -> None:
+            parts[first] = kernels.softmax.movers(old, new, np.float32(threshold), first, last)
+
+        _threads.split(work, len(old), self.threads, updates=old.size / 4)
+        return np.concatenate([parts[first] for first in sorted(parts)])
 
     def _terms(self, points: NDArray[np.int64], values: Float32s) -> Floats:
         """(K, 2) cost, bias included, and entropy of some pixels with probabilities ``values`` (p, C)."""
@@ -188,10 +199,15 @@ def _update(
     watch: bool = True,
 ) -> tuple[Floats, Floats]:
     """One update of some pixels: (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) largest changes."""
-    sums, change = np.zeros((len(bias.of), 3)), np.zeros(len(bias.of))
-    kernels.softmax.update(
-        costs, bias.costs, bias.of, shared, support, old, channels, cooling, watch, *pixels, new, sums, change
-    )
+    sums, change, (first, last) = np.zeros((len(bias.of), 3)), np.zeros(len(bias.of)), pixels
+    if len(bias.of) == 1 and bias.of[0] < 0 and MANY <= costs.shape[1] == channels:
+        end = min(last, len(costs) - 1)  # rows of costs are read a little beyond their end
+        kernels.pixel_rows.update(costs, support, old, cooling[0], watch, first, end, new, sums[0], change)
+        support, first = support[end - first :], end
+    if first < last:
+        kernels.softmax.update(
+            costs, bias.costs, bias.of, shared, support, old, channels, cooling, watch, first, last, new, sums, change
+        )
     return sums, change
 
 
