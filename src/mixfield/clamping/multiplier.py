@@ -98,17 +98,13 @@ class _Points:
     iterations: NDArray[np.int32]
 
     @staticmethod
-    def of(
-        energy: Energy, cell: Cell, origins: Floats, multipliers: Floats, solver: Solver, clamp: Clamp
-    ) -> _Points:
+    def of(energy: Energy, cell: Cell, origins: Floats, multipliers: Floats, solver: Solver, clamp: Clamp) -> _Points:
         """The optima reached from ``origins`` under these multipliers."""
         tilt = _tilt(cell, multipliers, clamp.tail)
         run = solver.ascend(energy, origins, tilt)
         outside = np.array([[clamp.tail.outside(c, q) for c in cell.soft] for q in run.q])
         outside = outside.reshape(multipliers.shape)
-        return _Points(
-            energy, cell, solver, clamp, run.q, multipliers, outside, run.converged, run.iterations
-        )
+        return _Points(energy, cell, solver, clamp, run.q, multipliers, outside, run.converged, run.iterations)
 
     def bracket(self, origins: Floats) -> None:
         """Double the multipliers of the constraints that fail until none does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,8 @@ app = typer.Typer(name="reproduce", help="Repeat an experiment: numbers, figure 
 
 Data = Annotated[Path | None, typer.Option(help="Folder of the public data.  [default: MIXFIELD_DATA, ../shared/data]")]
 
+
+Workers = Annotated[int | None, typer.Option(min=1, help="Measurements at a time.  [default: all cores]")]
 
 OUT = Path("docs/reproduction")
 Out = Annotated[Path, typer.Option(help="Folder for the page, its figures and its numbers.")]
@@ -93,15 +96,12 @@ def synthetic(
     modes: Annotated[int, typer.Option(min=2, help="Most modes; 13 x 13 stops at 128.")] = 200,
     quick: Annotated[bool, typer.Option("--quick", help="7 x 7, 10 instances, 16 modes, one preset.")] = False,
     page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from the fields done so far.")] = False,
-    processes: Annotated[int | None, typer.Option(min=1, help="Fields at a time.  [default: all cores]")] = None,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Random fields: distance to the posterior over the number of modes, against clamping and restarts."""
-    from mixfield import _threads
-    from mixfield.cli.terminal import Progress
-    from mixfield.errors import MixfieldError
     from mixfield.reproduce import synthetic as experiment
-    from mixfield.reproduce import tasks
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
     from mixfield.reproduce.synthetic_page import write_page
 
@@ -109,12 +109,8 @@ def synthetic(
     instances, modes = (min(instances, 10), min(modes, 16)) if quick else (instances, modes)
     wanted = experiment.tasks(kinds, instances, modes)
     if not page_only:
-        with Progress("random fields", len(wanted), quiet=as_json) as tell:
-            for done in tasks.run(experiment.measure, wanted, work, processes=processes or _threads.available()):
-                tell(done)
-    measured = tasks.largest(experiment.shorter_tasks(kinds, instances, modes), work)
-    if not measured:
-        raise MixfieldError(f"no field is done in {work}; run without --page-only first")
+        _measure(experiment.measure, wanted, work, "random fields", workers=workers, quiet=as_json)
+    measured = experiment.farthest(kept(wanted, work).values())
     command = "mixfield reproduce synthetic" + (" --quick" if quick else "")
     about = provenance(command, instances=instances, seeds=f"instance number, 0 to {instances - 1}")
     _wrote(write_page(measured, about, out), as_json)
@@ -219,6 +215,26 @@ def video(
         experiment.run(data_folder(data), run, count=modes, every=every, progress=_say)
     about = provenance("mixfield reproduce video", modes=modes, every=every, seeds="0")
     _wrote(experiment.write_page(run.checked(), about, out), as_json)
+
+
+def _measure(
+    measure: Callable[..., dict[str, Any]],
+    tasks: Mapping[str, tuple[Any, ...]],
+    folder: Path,
+    what: str,
+    *,
+    workers: int | None,
+    quiet: bool,
+    settings: dict[str, Any] | None = None,
+) -> None:
+    """Take the measurements that are not in the folder yet."""
+    from mixfield import _threads, batch
+    from mixfield.cli.batching import engine, follow
+    from mixfield.reproduce.measured import Measured, items
+
+    where = engine("", workers or _threads.available(), "")
+    outcomes = batch.map(Measured(measure), items(tasks), folder, settings=settings or {}, engine=where)
+    follow(outcomes, what, len(tasks), quiet=quiet).conclude(quiet=quiet)
 
 
 def _wrote(page: Path, as_json: bool) -> None:

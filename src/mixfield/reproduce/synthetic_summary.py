@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.reproduce.claims import Claim, verdict
-from mixfield.reproduce.synthetic import BASELINE, DEFAULT, MATCHED, RULES, Family
+from mixfield.reproduce.synthetic import BASELINE, DEFAULT, MATCHED, METHODS, Family
 
 Floats = NDArray[np.float64]
 SURE = 2.0  # standard errors from which a paired difference counts
 ENOUGH = 5  # instances below which no difference does
 TIE = 1e-3  # nats
 
-METHODS = (*RULES, BASELINE, DEFAULT)
+EVERY = (*METHODS, BASELINE)
 SAME_SEARCH = "MAXW, same search"
 
 
@@ -39,7 +39,7 @@ def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
     modes = max((r["modes"] for r in results), key=len)
     common = len(min((r["modes"] for r in results), key=len))
     is_true = all(r["exact_log_z"] is not None for r in results)
-    curves = {name: _stacked([r["curves"][name]["log_z"] for r in results], len(modes)) for name in METHODS}
+    curves = {name: _stacked([r["curves"][name]["log_z"] for r in results], len(modes)) for name in EVERY}
     for name in MATCHED:
         for budget in ("equal_time", "equal_sweeps"):
             values = [r["restarts"][name][budget] for r in results]
@@ -60,8 +60,7 @@ def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
         "curves": {name: _mean(sign * (values - zero)) for name, values in curves.items()},
         "whole_curves": {name: _mean(sign * (values - zero)[whole]) for name, values in curves.items()},
         "seconds": {
-            name: _mean(_stacked([r["curves"][name]["seconds"] for r in results], len(modes)))["mean"]
-            for name in METHODS
+            name: _mean(_stacked([r["curves"][name]["seconds"] for r in results], len(modes)))["mean"] for name in EVERY
         },
         "restarts_win": {name: _losses(results, name) for name in MATCHED},
         "log_z": {name: values[:, :common] for name, values in curves.items()},
