@@ -19,6 +19,9 @@ Data = Annotated[Path | None, typer.Option(help="Folder of the public data.  [de
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Measurements at a time.  [default: all cores]")]
 
+KEPT = "Folder for single measurements; a stopped run goes on there."
+PageOnly = Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")]
+
 OUT = Path("docs/reproduction")
 Out = Annotated[Path, typer.Option(help="Folder for the page, its figures and its numbers.")]
 
@@ -89,13 +92,11 @@ def tracking(
 @app.command()
 def synthetic(
     out: Out = OUT,
-    work: Annotated[Path, typer.Option(help="Folder for single fields; a stopped run goes on there.")] = Path(
-        "reproduce-synthetic"
-    ),
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-synthetic"),
     instances: Annotated[int, typer.Option(min=1, help="Fields of each family.")] = 100,
     modes: Annotated[int, typer.Option(min=2, help="Most modes; 13 x 13 stops at 128.")] = 200,
     quick: Annotated[bool, typer.Option("--quick", help="7 x 7, 10 instances, 16 modes, one preset.")] = False,
-    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from the fields done so far.")] = False,
+    page_only: PageOnly = False,
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
@@ -120,32 +121,37 @@ def synthetic(
 def temperature(
     data: Data = None,
     out: Out = OUT,
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-temperature"),
     quick: Annotated[bool, typer.Option("--quick", help="A smaller picture, fewer temperatures and graphs.")] = False,
+    page_only: PageOnly = False,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Phase transitions of dense CRFs: entropy over temperature, the fixed point, where random graphs split."""
     from mixfield.reproduce import photos, splitting
     from mixfield.reproduce import temperature as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
-    from mixfield.reproduce.synthetic import families
     from mixfield.reproduce.temperature_page import write_page
 
     folder = data_folder(data) / "segmentation" / "vocval7"
     photo = photos.network_photo(folder) if folder.is_dir() else photos.drawn_photo()
     photo = photo.reduced(64 if quick else 170)
-    ladder = experiment.temperatures(quick=quick)
-    instances, sizes = (1, (7,)) if quick else (10, (13, 7))
+    tasks = experiment.tasks(photo, quick=quick)
+    if not page_only:
+        _measure(experiment.measure, tasks, work, "temperatures", workers=workers, quiet=as_json)
+    found = list(kept(tasks, work).values())
     results: dict[str, Any] = {
         "made_by": provenance(
             "mixfield reproduce temperature" + (" --quick" if quick else ""),
-            seeds=f"0 for noise and starts, 0 to {instances - 1} for graphs",
+            seeds="0 for noise and starts, from 0 on for graphs",
         ),
         "photo": photo.name,
         "shape": list(photo.foreground.shape),
         "starts": splitting.STARTS,
-        "models": {name: experiment.heat(crf, ladder, _say) for name, crf in experiment.models(photo).items()},
-        "with_unaries": [experiment.with_unaries(unary) for unary in experiment.UNARIES],
-        "graphs": [splitting.measure(kind, instances) for kind in families(("mmmf",), sizes)],
+        "models": {row["name"]: row for row in found if row["what"] == "model"},
+        "with_unaries": [row for row in found if row["what"] == "unary"],
+        "graphs": [row for row in found if row["what"] == "graph"],
     }
     _wrote(write_page(results, out), as_json)
 
@@ -153,68 +159,72 @@ def temperature(
 @app.command()
 def motivation(
     out: Out = OUT,
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-motivation"),
     seeds: Annotated[int, typer.Option(min=1, help="Drawings of the four zones.")] = 20,
     quick: Annotated[bool, typer.Option("--quick", help="Three drawings.")] = False,
+    page_only: PageOnly = False,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Four zones: what mean field commits to, and the two modes behind it."""
     from mixfield.reproduce import motivation as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
 
-    count = min(seeds, 3) if quick else seeds
-    rows, story = experiment.run(range(count), _say)
-    about = provenance("mixfield reproduce motivation" + (" --quick" if quick else ""), seeds=f"0 to {count - 1}")
-    _wrote(experiment.write_page(rows, story, about, out), as_json)
+    tasks = experiment.tasks(min(seeds, 3) if quick else seeds)
+    if not page_only:
+        _measure(experiment.measure, tasks, work, "four zones", workers=workers, quiet=as_json)
+    rows = list(kept(tasks, work).values())
+    about = provenance("mixfield reproduce motivation" + (" --quick" if quick else ""), seeds=f"0 to {len(tasks) - 1}")
+    _wrote(experiment.write_page(rows, about, out), as_json)
 
 
 @app.command()
 def segmentation(
     data: Data = None,
     out: Out = OUT,
-    work: Annotated[Path, typer.Option(help="Folder for results of images; a stopped run goes on there.")] = Path(
-        "reproduce-segmentation"
-    ),
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-segmentation"),
     modes: Annotated[int, typer.Option(min=2, help="Most segmentations of an image.")] = 32,
     images: Annotated[int | None, typer.Option(min=1, help="Images of each set.  [default: all]")] = None,
-    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")] = False,
+    page_only: PageOnly = False,
+    workers: Annotated[int, typer.Option(min=1, help="Measurements at a time.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Still images: the best of K segmentations against DivMBest, restarts and noise, on two networks."""
     from mixfield.reproduce import segmentation as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
-    from mixfield.reproduce.resumable import Run
     from mixfield.reproduce.segmentation_page import write_page
 
-    run = Run(work / "segmentation.jsonl")
+    tasks = experiment.tasks(data_folder(data), count=modes, images=images)
     if not page_only:
-        names = list(experiment.methods())
-        experiment.run(data_folder(data), run, names=names, count=modes, images=images, progress=_say)
+        settings = {"modes": modes}
+        _measure(experiment.measure, tasks, work, "images", workers=workers, quiet=as_json, settings=settings)
     about = provenance("mixfield reproduce segmentation", modes=modes, images=images, seeds="0")
-    _wrote(write_page(run.checked(), about, out), as_json)
+    _wrote(write_page(list(kept(tasks, work).values()), about, out), as_json)
 
 
 @app.command()
 def video(
     data: Data = None,
     out: Out = OUT,
-    work: Annotated[Path, typer.Option(help="Folder for results of frames; a stopped run goes on there.")] = Path(
-        "reproduce-video"
-    ),
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-video"),
     modes: Annotated[int, typer.Option(min=2, help="Modes of a frame.")] = 8,
     every: Annotated[int, typer.Option(min=1, help="Every so many frames of a sequence.")] = 1,
-    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")] = False,
+    page_only: PageOnly = False,
     as_json: Json = False,
 ) -> None:
     """Videos: one mode per frame by a shortest path, against mean field and MaxW clamping."""
     from mixfield.reproduce import video as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
-    from mixfield.reproduce.resumable import Run
 
-    run = Run(work / "video.jsonl")
-    if not page_only:
-        experiment.run(data_folder(data), run, count=modes, every=every, progress=_say)
+    tasks = experiment.tasks(data_folder(data), count=modes, every=every)
+    if not page_only:  # one after the other: each frame needs the one before
+        settings = {"modes": modes, "every": every}
+        _measure(experiment.measure, tasks, work, "frames", workers=1, quiet=as_json, settings=settings)
     about = provenance("mixfield reproduce video", modes=modes, every=every, seeds="0")
-    _wrote(experiment.write_page(run.checked(), about, out), as_json)
+    _wrote(experiment.write_page(list(kept(tasks, work).values()), about, out), as_json)
 
 
 def _measure(
