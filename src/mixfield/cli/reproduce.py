@@ -141,17 +141,16 @@ def temperature(
     if not page_only:
         _measure(experiment.measure, tasks, work, "temperatures", workers=workers, quiet=as_json)
     found = list(kept(tasks, work).values())
+    graphs = [row for row in found if row["what"] == "graph"]
+    seeds = f"0 for noise and starts, 0 to {len(graphs[0]['predicted']) - 1} for graphs" if graphs else "0"
     results: dict[str, Any] = {
-        "made_by": provenance(
-            "mixfield reproduce temperature" + (" --quick" if quick else ""),
-            seeds="0 for noise and starts, from 0 on for graphs",
-        ),
+        "made_by": provenance("mixfield reproduce temperature" + (" --quick" if quick else ""), seeds=seeds),
         "photo": photo.name,
         "shape": list(photo.foreground.shape),
         "starts": splitting.STARTS,
         "models": {row["name"]: row for row in found if row["what"] == "model"},
         "with_unaries": [row for row in found if row["what"] == "unary"],
-        "graphs": [row for row in found if row["what"] == "graph"],
+        "graphs": graphs,
     }
     _wrote(write_page(results, out), as_json)
 
