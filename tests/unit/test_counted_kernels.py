@@ -77,3 +77,4 @@ def test_starts_do_not_hear_of_each_other(clamp, sign):
             getattr(together, name), np.concatenate([getattr(one, name) for one in alone]), err_msg=name
         )
     assert all(cell.mass(q) > 1 - 2 * clamp.epsilon for q in together.q)
+    assert len(settle(graph, cell, starts[:0], solver=mf.Solver(), clamp=clamp).q) == 0

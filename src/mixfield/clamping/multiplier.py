@@ -71,6 +71,8 @@ class Settled:
 
 def settle(energy: Energy, cell: Cell, starts: Floats, *, solver: Solver, clamp: Clamp) -> Settled:
     """Bring starts (K, n, L) to optima inside ``cell``; those that cannot be held there are left out."""
+    if len(starts) == 0:
+        return Settled(starts, np.empty(0), np.empty(0, bool), np.empty(0, np.int32))
     starts = cell.project(starts)
     if cell.is_strict:
         run = solver.ascend(energy, starts, Tilt.shared(cell.bias, len(starts)))
@@ -100,10 +102,8 @@ class _Points:
     @staticmethod
     def of(energy: Energy, cell: Cell, origins: Floats, multipliers: Floats, solver: Solver, clamp: Clamp) -> _Points:
         """The optima reached from ``origins`` under these multipliers."""
-        tilt = _tilt(cell, multipliers, clamp.tail)
-        run = solver.ascend(energy, origins, tilt)
+        run = solver.ascend(energy, origins, _tilt(cell, multipliers, clamp.tail))
         outside = np.array([[clamp.tail.outside(c, q) for c in cell.soft] for q in run.q])
-        outside = outside.reshape(multipliers.shape)
         return _Points(energy, cell, solver, clamp, run.q, multipliers, outside, run.converged, run.iterations)
 
     def bracket(self, origins: Floats) -> None:
