@@ -93,26 +93,39 @@ def _error(values: Floats) -> list[float]:
 
 
 def _losses(results: Sequence[dict[str, Any]], method: str) -> list[dict[str, Any]]:
-    """Instances in which restarts at equal time end above a method, and by how much they beat its heaviest mode."""
+    """Instances in which restarts at equal time end above a method, by how much they beat its root, and how far
+    `infer` is above them with as many modes."""
     found = []
     for r in results:
         cold, ours = r["restarts"][method]["equal_time"][-1], r["curves"][method]
         if cold > ours["log_z"][-1] + TIE:
-            by, mode = cold - ours["log_z"][-1], cold - ours["best_mode"]
-            found.append({"instance": r["instance"], "modes": r["modes"][-1], "by": by, "above_heaviest_mode": mode})
+            found.append(
+                {
+                    "instance": r["instance"],
+                    "modes": r["modes"][-1],
+                    "by": cold - ours["log_z"][-1],
+                    "above_root": cold - ours["log_z"][0],
+                    "default_above": r["curves"][DEFAULT]["log_z"][-1] - cold,
+                }
+            )
     return found
 
 
+def farther(families: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Families of which some instances have more modes than others."""
+    return [f for f in families if f["common"] < len(f["modes"])]
+
+
 def differences(
-    families: Sequence[dict[str, Any]], one: str, other: str, *, farther: bool = False
+    families: Sequence[dict[str, Any]], one: str, other: str, *, last: bool = False
 ) -> list[tuple[float, float]]:
     """By how much ``one`` lies above ``other`` in log Z~ in each family, mean and standard error.
 
-    With as many modes as all instances have, or with all modes in the instances that have them (``farther``).
+    With as many modes as all instances have, or with all modes in the instances that have them (``last``).
     """
     pairs = []
     for entry in families:
-        at = -1 if farther else entry["common"] - 1
+        at = -1 if last else entry["common"] - 1
         gap = entry["log_z"][one][:, at] - entry["log_z"][other][:, at]
         gap = gap[np.isfinite(gap)]
         error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) >= ENOUGH else float("inf")
@@ -170,10 +183,11 @@ def _ordered(said: str, families: Sequence[dict[str, Any]], one: str, other: str
     """A claim that one curve lies above another, by paired differences, judged where most instances are."""
     modes = sorted({f["modes"][f["common"] - 1] for f in families})
     measured, above, below = _counted(differences(families, one, other), modes)
-    if any(f["common"] < len(f["modes"]) for f in families):
-        modes = sorted({f["modes"][-1] for f in families})
-        n = min(f["instances_with"][-1] for f in families)
-        far, *_ = _counted(differences(families, one, other, farther=True), modes)
+    ahead = farther(families)
+    if ahead:
+        modes = sorted({f["modes"][-1] for f in ahead})
+        n = min(f["instances_with"][-1] for f in ahead)
+        far, *_ = _counted(differences(ahead, one, other, last=True), modes)
         measured += f". {far} (n = {n})"
     if above > below:
         return Claim(said, measured, "confirmed" if above > len(families) / 2 else "partly confirmed")
