@@ -19,10 +19,14 @@ def test_every_experiment_has_json(name):
     assert {"--json", "--out"} <= options
 
 
-@pytest.mark.parametrize("words", [["tracking", "--frames", "0", "--scenes", "1"], ["motivation", "--quick"]])
+@pytest.mark.parametrize(
+    "words", [["tracking", "--frames", "0", "--scenes", "1"], ["motivation", "--quick", "--workers", "1"]]
+)
 def test_json_says_where_page_and_numbers_are(words, tmp_path):
     pytest.importorskip("matplotlib")
-    done = CliRunner().invoke(app, ["reproduce", *words, "--out", str(tmp_path), "--json"])
+    done = CliRunner().invoke(
+        app, ["reproduce", *words, "--out", str(tmp_path), "--work", str(tmp_path / "work"), "--json"]
+    )
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert set(found) == {"page", "json"}

@@ -146,7 +146,7 @@ def test_sweeps_pivotal(threshold):
     q = np.stack([1 - p, p], 1)
     member, label = np.arange(5, dtype=np.int32), np.ones(5, np.int32)
     for u in range(5):
-        ours = kernels.sweeps.pivotal(q, member, label, u, threshold, np.empty(6))
+        ours = kernels.sweeps.pivotal(q, member, label, u, threshold, np.empty(12))
         assert ours == pytest.approx(naive.pivotal(p, threshold, u), abs=1e-14)
 
 

@@ -68,7 +68,7 @@ def test_the_relaxed_multiplier_beats_the_firm_clamp():
     graph = _grid()
     cell = Cell(graph.allowed).cut(mf.Cardinality(np.arange(8), 0, 4))
     start = _starts(graph, 1)
-    firm = _firm(graph, cell, start[0], SOLVER)
+    firm = _firm(graph, cell, start, SOLVER)
     relaxed = settle(graph, cell, start, solver=SOLVER, clamp=mf.Clamp(epsilon=1e-3))
     assert relaxed.log_z[0] > bounds(graph, firm)[0] + 0.1
 

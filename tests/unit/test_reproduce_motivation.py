@@ -10,7 +10,8 @@ from mixfield.cli import app
 
 
 def test_command(tmp_path):
-    done = CliRunner().invoke(app, ["reproduce", "motivation", "--quick", "--out", str(tmp_path)])
+    folders = ["--out", str(tmp_path), "--work", str(tmp_path / "work")]
+    done = CliRunner().invoke(app, ["reproduce", "motivation", "--quick", "--workers", "1", *folders])
     assert done.exit_code == 0, done.output
     results = json.loads((tmp_path / "motivation.json").read_text())
     assert [row["seed"] for row in results["drawings"]] == [0, 1, 2]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import mixfield as mf
+from mixfield import batch
+from mixfield.baselines import clamp_maxw
+from mixfield.baselines.restarts import reading_order
 from mixfield.cli import app
-from mixfield.reproduce import synthetic, synthetic_summary, tasks
+from mixfield.reproduce import synthetic, synthetic_summary
+from mixfield.reproduce.measured import Measured, items, kept
 from mixfield.reproduce.metered import MeteredSolver
 from mixfield.reproduce.synthetic_page import write_page
 
@@ -58,14 +63,26 @@ def test_no_mixture_is_above_the_truth(measured):
             assert max(curve["log_z"]) <= result["exact_log_z"] + 1e-3
 
 
-def test_one_tree_gives_the_curve():
-    """The bound read off the young tree is the bound of the run that stops there."""
-    graph = synthetic.Family(7, "weller", False, "random").draw(3)
-    rule = synthetic.RULES["OURS-RANDOM, L = 3"]
-    options = {"criterion": rule, "order": mf.breadth_first, "search": synthetic.LEAVES, "clamp": synthetic.CLAMP}
-    tree = mf.infer(graph, 12, rng=5, **options).tree
-    for k in (1, 2, 5, 12):
-        assert synthetic.bound_with(tree, k) == pytest.approx(mf.infer(graph, k, rng=5, **options).log_z, abs=1e-9)
+@pytest.mark.parametrize("method", ["OURS-RANDOM, L = 3", "mf.infer"])
+def test_one_tree_gives_the_curve(method):
+    """Bound and compute at each number of modes are those of the run that stops there."""
+    graph, options = synthetic.Family(7, "weller", False, "random").draw(3), synthetic.METHODS[method]
+    ks = (1, 2, 5, 12)
+    curve = synthetic.curve(graph, ks, 5, options)
+    for k, log_z, sweeps in zip(ks, curve["log_z"], curve["sweeps"], strict=True):
+        solver = MeteredSolver()
+        alone = mf.infer(graph, k, rng=5, solver=solver, **options)
+        assert alone.log_z == pytest.approx(log_z, abs=1e-12)
+        assert solver.meter.sweeps == sweeps
+    assert curve["found"] == len(alone.modes)
+    assert curve["best_mode"] == alone.modes[0].log_z
+
+
+def test_the_baseline_is_single_variable_clamping():
+    graph = SMALL[0].draw(1)
+    curve = synthetic.curve(reading_order(graph), [1, 4, 6], 1, synthetic.CLAMPING)
+    for k, log_z in zip([1, 4, 6], curve["log_z"], strict=True):
+        assert clamp_maxw(graph, k, rng=1).log_z == pytest.approx(log_z, abs=1e-12)
 
 
 def test_sweeps_are_counted():
@@ -80,11 +97,15 @@ def test_sweeps_are_counted():
 
 
 def test_counts_and_order_of_tasks():
+    """Every family with few modes first, and all families equally far wherever the run stops."""
     assert synthetic.counts(200) == [1, 2, 4, 8, 16, 32, 64, 128, 200]
     assert synthetic.counts(128)[-2:] == [64, 128]
     names = list(synthetic.tasks(synthetic.families(), 3, 200))
-    assert len(names) == 48
-    assert all(name.endswith("-000") for name in names[:16])
+    assert len(names) == 96
+    assert all(name.endswith("-16-000") for name in names[:16])
+    assert all("-16-" in name for name in names[:48])
+    assert {name.rsplit("-", 2)[1] for name in names[48:]} == {"128", "200"}
+    assert len(synthetic.tasks(synthetic.families(), 3, 16)) == 48
 
 
 def _square(x: int) -> dict[str, int]:
@@ -95,25 +116,35 @@ def _fail(x: int) -> dict[str, int]:
     raise AssertionError(x)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_a_stopped_run_goes_on(tmp_path, processes):
-    wanted = {f"task-{k}": (k,) for k in range(5)}
-    for done in tasks.run(_square, wanted, tmp_path, processes=1):
-        if done == 2:
-            break
-    assert len(tasks.results(wanted, tmp_path)) == 2
-    assert list(tasks.run(_square, wanted, tmp_path, processes=processes)) == [2, 3, 4, 5]
-    assert [r["square"] for r in tasks.results(wanted, tmp_path).values()] == [0, 1, 4, 9, 16]
-    assert list(tasks.run(_fail, wanted, tmp_path, processes=processes)) == [5]
+def test_measurements_are_kept(tmp_path):
+    """A stopped run goes on, what is done is not done again, and a page can be written in between."""
+    wanted = {f"task {k}": (k,) for k in range(5)}
+    outcomes = batch.map(Measured(_square), items(wanted), tmp_path)
+    assert [next(outcomes).name for _ in range(2)] == ["task 0", "task 1"]
+    assert kept(wanted, tmp_path) == {"task 0": {"square": 0}, "task 1": {"square": 1}}
+    outcomes.close()
+    assert [outcome.fresh for outcome in batch.map(Measured(_square), items(wanted), tmp_path)] == [False] * 2 + [
+        True
+    ] * 3
+    assert [row["square"] for row in kept(wanted, tmp_path).values()] == [0, 1, 4, 9, 16]
+    assert all(outcome.failure is None for outcome in batch.map(Measured(_fail), items(wanted), tmp_path))
 
 
-def test_shorter_runs_are_taken_where_longer_ones_are_missing(tmp_path):
-    kinds = SMALL[:1]
-    for n_modes, instance in ((16, 0), (200, 0), (16, 1)):
-        name = next(n for n in synthetic.tasks(kinds, 2, n_modes) if n.endswith(f"{instance:03d}"))
-        (tmp_path / f"{name}.json").write_text(json.dumps({"modes": n_modes, "instance": instance}))
-    found = tasks.largest(synthetic.shorter_tasks(kinds, 3, 200), tmp_path)
-    assert [(r["instance"], r["modes"]) for r in found] == [(0, 200), (1, 16)]
+def test_missing_and_broken_measurements_are_named(tmp_path):
+    with pytest.raises(mf.errors.MixfieldError, match="holds no measurements"):
+        kept(["task"], tmp_path)
+    (tmp_path / "task.json").write_text("{")
+    with pytest.raises(mf.errors.MixfieldError, match=r"task\.json is no measurement"):
+        kept(["task"], tmp_path)
+
+
+def test_shorter_runs_are_taken_where_longer_ones_are_missing():
+    rows = [
+        {"family": asdict(kind), "instance": instance, "modes": synthetic.counts(n_modes)}
+        for kind, instance, n_modes in synthetic.tasks(SMALL[:1], 2, 200).values()
+    ][:3]
+    found = synthetic.farthest(rows)
+    assert [(row["instance"], row["modes"][-1]) for row in found] == [(0, 200), (1, 16)]
 
 
 def test_instances_with_fewer_modes_count_where_they_have_them(measured):
@@ -130,12 +161,6 @@ def test_instances_with_fewer_modes_count_where_they_have_them(measured):
     np.testing.assert_allclose(mean, measured[0]["exact_log_z"] - alone)
 
 
-def test_a_broken_result_is_named(tmp_path):
-    (tmp_path / "task.json").write_text("{")
-    with pytest.raises(mf.errors.MixfieldError, match=r"task\.json"):
-        tasks.results({"task": ()}, tmp_path)
-
-
 def test_page(measured, tmp_path):
     about = {"command": "x", "versions": {"mixfield": "0"}, "instances": 100, "seeds": "0"}
     page = write_page(measured, about, tmp_path).read_text()
@@ -148,7 +173,7 @@ def test_page(measured, tmp_path):
 
 
 def test_command(tmp_path):
-    command = ["reproduce", "synthetic", "--quick", "--instances", "1", "--modes", "2", "--processes", "1"]
+    command = ["reproduce", "synthetic", "--quick", "--instances", "1", "--modes", "2", "--workers", "1"]
     folders = ["--work", str(tmp_path / "work"), "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(app, [*command, *folders])
     assert done.exit_code == 0, done.output

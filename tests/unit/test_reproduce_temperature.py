@@ -17,7 +17,7 @@ GAMMA = temperature.GAMMA
 
 
 def _heated(crf):
-    return temperature.heat(crf, [1.0, 3.0, 4.5, 4.8, 4.9, 5.0, 5.1, 6.0], lambda _: None)
+    return temperature.heat(crf, [1.0, 3.0, 4.5, 4.8, 4.9, 5.0, 5.1, 6.0])
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +108,7 @@ def test_command(tmp_path, monkeypatch):
     """Without data, a drawn photo; the page holds the verdicts."""
     monkeypatch.setattr(temperature, "temperatures", lambda **_: [1.0, 3.0, 4.0, 4.5, 4.9, 5.0, 5.1, 6.0])
     arguments = ["reproduce", "temperature", "--quick", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+    arguments += ["--work", str(tmp_path / "work"), "--workers", "1"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     page = (tmp_path / "out" / "temperature.md").read_text()

@@ -10,7 +10,9 @@ import pytest
 from conftest import BlackBox
 
 import mixfield as mf
+from mixfield.clamping.leaf import Proposal
 from mixfield.errors import FewerModesWarning, InfeasibleWarning, MixfieldError, NotConvergedWarning
+from mixfield.mixture.tree import plant
 
 
 def _potts():
@@ -271,3 +273,33 @@ def test_effort_stays_within_its_budget():
 def test_wrong_options(two_wells, options, sentence):
     with pytest.raises(MixfieldError, match=sentence):
         mf.infer(two_wells, **options)
+
+
+def test_a_criterion_is_asked_only_for_what_is_needed():
+    """Cuts are taken from it one by one, so what it would propose after the first that is made costs nothing."""
+    asked = []
+
+    class Counting:
+        def propose(self, leaf):
+            for variable in leaf.free:
+                asked.append(variable)
+                yield Proposal(mf.Cardinality(np.array([variable]), leaf.q[variable].argmax(), 1))
+
+    graph = mf.datasets.random_ising(4, rng=1)
+    assert len(mf.infer(graph, 4, criterion=Counting()).modes) == 4
+    assert len(asked) <= 7  # one for each node of the tree
+
+
+def test_a_fork_is_finished_without_a_trace():
+    graph = mf.datasets.random_ising(5, rng=1)
+    watched, plain = plant(graph, rng=3), plant(graph, rng=3)
+    for growth in (watched, plain):
+        growth.warm_up()
+    for k in (1, 3, 9):
+        watched.grow(k)
+        finished = watched.fork()
+        finished.polish()
+        assert finished.log_z >= watched.log_z
+        assert finished.posterior(()).log_z == pytest.approx(mf.infer(graph, k, rng=3).log_z, abs=1e-12)
+    plain.grow(9)
+    assert watched.log_z == plain.log_z

@@ -17,7 +17,7 @@ from mixfield.mixture.annealing import Search
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
 
-PLAIN = Search(root=0, leaf=0, remembered=0, melts=0, polish=0)
+PLAIN = Search(root=0, leaf=0, remembered=0, melts=0, polish=0, standing=False)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 A count is not always monotone in its multiplier: a mode can flip and stay flipped.  So each run starts from a *firm*
 clamp (the whole group on the right side), is then *released*, and only if it leaves its cell is a multiplier bracketed,
-from below, with warm starts from the firm point.
+from below, with warm starts from the firm point.  All starts of a cell do this together, as one batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,89 +71,115 @@ class Settled:
 
 def settle(energy: Energy, cell: Cell, starts: Floats, *, solver: Solver, clamp: Clamp) -> Settled:
     """Bring starts (K, n, L) to optima inside ``cell``; those that cannot be held there are left out."""
+    if len(starts) == 0:
+        return Settled(starts, np.empty(0), np.empty(0, bool), np.empty(0, np.int32))
     starts = cell.project(starts)
     if cell.is_strict:
         run = solver.ascend(energy, starts, Tilt.shared(cell.bias, len(starts)))
         return Settled(run.q, bounds(energy, run.q), run.converged, run.iterations)
-    kept = [one for start in starts for one in [_settle_one(energy, cell, start, solver, clamp)] if one is not None]
-    if not kept:
-        empty = np.empty((0, *starts.shape[1:]))
-        return Settled(empty, np.empty(0), np.empty(0, bool), np.empty(0, np.int32))
-    q, log_z, converged, iterations = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    return Settled(q, log_z, converged, iterations)
+    origins, start_of, initial = _origins(energy, cell, starts, solver, clamp)
+    points = _Points.of(energy, cell, origins, initial, solver, clamp)
+    points.bracket(origins)
+    if clamp.bisections:
+        points.relax()
+    return points.best_of(start_of)
 
 
-_Point = tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int32]]
-_Run = Callable[[Floats, Floats], _Point]
-_Outside = Callable[[_Point], Floats]
+@dataclass(eq=False)
+class _Points:
+    """Modes (K, n, L) that look for their place in one cell, all at once, each with multipliers (K, m) of its own."""
+
+    energy: Energy
+    cell: Cell
+    solver: Solver
+    clamp: Clamp
+    q: Floats
+    multipliers: Floats
+    outside: Floats  # (K, m) probability that each soft constraint fails
+    converged: NDArray[np.bool_]
+    iterations: NDArray[np.int32]
+
+    @staticmethod
+    def of(energy: Energy, cell: Cell, origins: Floats, multipliers: Floats, solver: Solver, clamp: Clamp) -> _Points:
+        """The optima reached from ``origins`` under these multipliers."""
+        run = solver.ascend(energy, origins, _tilt(cell, multipliers, clamp.tail))
+        outside = np.array([[clamp.tail.outside(c, q) for c in cell.soft] for q in run.q])
+        return _Points(energy, cell, solver, clamp, run.q, multipliers, outside, run.converged, run.iterations)
+
+    def bracket(self, origins: Floats) -> None:
+        """Double the multipliers of the constraints that fail until none does."""
+        for _ in range(self.clamp.doublings):
+            failing = self.outside > self.clamp.epsilon
+            again = np.flatnonzero(failing.any(1))
+            if len(again) == 0:
+                break
+            before = self.multipliers[again]
+            doubled = np.where(failing[again], np.maximum(1.0, 2.0 * before), before)
+            self._take(again, self._run(origins[again], doubled))
+
+    def relax(self) -> None:
+        """Bring the multipliers towards zero as far as the modes stay inside; every step has the higher bound."""
+        held = np.flatnonzero(self.multipliers.any(1) & self.inside)
+        if len(held) == 0:
+            return
+        full, firm = self.multipliers[held], self.q[held]
+        released = self._run(firm, np.zeros_like(full))
+        self._take(held[released.inside], released.chosen(released.inside))
+        bound = ~released.inside
+        held, full = held[bound], full[bound]
+        low, high = np.zeros(len(held)), np.ones(len(held))
+        for _ in range(self.clamp.bisections if len(held) else 0):
+            middle = (low + high) / 2
+            trial = self._run(self.q[held], middle[:, None] * full)
+            self._take(held[trial.inside], trial.chosen(trial.inside))
+            low, high = np.where(trial.inside, low, middle), np.where(trial.inside, middle, high)
+
+    def best_of(self, start_of: NDArray[np.int64]) -> Settled:
+        """Of the modes inside that came from the same start the one with the highest bound, in the order of starts."""
+        inside = np.flatnonzero(self.inside)
+        log_z = bounds(self.energy, self.q[inside]) if len(inside) else np.empty(0)
+        ranked = np.lexsort((-log_z, start_of[inside]))
+        _, first = np.unique(start_of[inside][ranked], return_index=True)
+        best = ranked[first]
+        kept = inside[best]
+        return Settled(self.q[kept], log_z[best], self.converged[kept], self.iterations[kept])
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """(K,) which modes live in the cell."""
+        return np.asarray((self.outside <= self.clamp.epsilon).all(1))
+
+    def chosen(self, which: NDArray[np.bool_]) -> _Points:
+        """Some of them."""
+        return replace(self, **{name: getattr(self, name)[which] for name in _PARTS})
+
+    def _run(self, origins: Floats, multipliers: Floats) -> _Points:
+        return _Points.of(self.energy, self.cell, origins, multipliers, self.solver, self.clamp)
+
+    def _take(self, places: NDArray[np.int64], others: _Points) -> None:
+        for name in _PARTS:
+            getattr(self, name)[places] = getattr(others, name)
 
 
-def _settle_one(energy: Energy, cell: Cell, start: Floats, solver: Solver, clamp: Clamp) -> _Point | None:
-    """The best optimum inside the cell that is reached from one start, or None."""
-
-    def run(q: Floats, multipliers: Floats) -> _Point:
-        result = solver.ascend(energy, q, _tilt(cell, multipliers, clamp.tail))
-        return result.q, bounds(energy, result.q), result.converged, result.iterations
-
-    def outside(point: _Point) -> Floats:
-        return np.array([clamp.tail.outside(c, point[0][0]) for c in cell.soft])
-
-    found: list[_Point] = []
-    for origin, initial in _origins(energy, cell, start, solver, clamp):
-        point, multipliers = _bracket(run, outside, origin, initial, clamp)
-        if multipliers.any() and clamp.bisections:
-            point = _relax(run, outside, point, multipliers, clamp)
-        if (outside(point) <= clamp.epsilon).all():
-            found.append(point)
-    return max(found, key=lambda point: float(point[1][0]), default=None)
+_PARTS = ("q", "multipliers", "outside", "converged", "iterations")
 
 
 def _origins(
-    energy: Energy, cell: Cell, start: Floats, solver: Solver, clamp: Clamp
-) -> Iterator[tuple[Floats, Floats]]:
-    """Where to begin, (1, n, L), and with which multipliers."""
+    energy: Energy, cell: Cell, starts: Floats, solver: Solver, clamp: Clamp
+) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """Where to begin (K', n, L), which start each belongs to, and with which multipliers (K', m)."""
+    own, none = np.arange(len(starts)), np.zeros((len(starts), len(cell.soft)))
     if clamp.seeded:
-        yield _seeded(energy, cell, start, clamp.epsilon)
-        return
-    firm = _firm(energy, cell, start, solver)
-    if firm is not None:
-        yield firm, np.zeros(len(cell.soft))
-    yield start[None], np.zeros(len(cell.soft))
+        seeded = [_seeded(energy, cell, start, clamp.epsilon) for start in starts]
+        return np.concatenate([q for q, _ in seeded]), own, np.stack([m for _, m in seeded])
+    firm = _firm(energy, cell, starts, solver)
+    if firm is None:
+        return starts, own, none
+    return np.concatenate([firm, starts]), np.concatenate([own, own]), np.concatenate([none, none])
 
 
-def _bracket(run: _Run, outside: _Outside, origin: Floats, initial: Floats, clamp: Clamp) -> tuple[_Point, Floats]:
-    """Double the multipliers of the constraints that fail until none does."""
-    multipliers = initial
-    point = run(origin, multipliers)
-    for _ in range(clamp.doublings):
-        failing = outside(point) > clamp.epsilon
-        if not failing.any():
-            break
-        multipliers = np.where(failing, np.maximum(1.0, 2.0 * multipliers), multipliers)
-        point = run(origin, multipliers)
-    return point, multipliers
-
-
-def _relax(run: _Run, outside: _Outside, point: _Point, multipliers: Floats, clamp: Clamp) -> _Point:
-    """Bring the multipliers towards zero as far as the mode stays inside; every step has the higher bound."""
-    if (outside(point) > clamp.epsilon).any():
-        return point
-    released = run(point[0], np.zeros_like(multipliers))
-    if (outside(released) <= clamp.epsilon).all():
-        return released
-    low, high = 0.0, 1.0
-    for _ in range(clamp.bisections):
-        middle = (low + high) / 2
-        trial = run(point[0], middle * multipliers)
-        if (outside(trial) <= clamp.epsilon).all():
-            point, high = trial, middle
-        else:
-            low = middle
-    return point
-
-
-def _firm(energy: Energy, cell: Cell, start: Floats, solver: Solver) -> Floats | None:
-    """The optimum with every soft group wholly on its side, (1, n, L), or None where earlier cuts exclude that."""
+def _firm(energy: Energy, cell: Cell, starts: Floats, solver: Solver) -> Floats | None:
+    """Optima (K, n, L) with every soft group wholly on its side, or None where earlier cuts exclude that."""
     firm = cell
     try:
         for c in cell.soft:
@@ -162,7 +188,7 @@ def _firm(energy: Energy, cell: Cell, start: Floats, solver: Solver) -> Floats |
         return None
     if not firm.is_strict:
         return None
-    return solver.ascend(energy, firm.project(start[None]), Tilt.shared(firm.bias, 1)).q
+    return solver.ascend(energy, firm.project(starts), Tilt.shared(firm.bias, len(starts))).q
 
 
 def _seeded(energy: Energy, cell: Cell, start: Floats, epsilon: float) -> tuple[Floats, Floats]:
@@ -185,7 +211,14 @@ def _seeded(energy: Energy, cell: Cell, start: Floats, epsilon: float) -> tuple[
 
 
 def _tilt(cell: Cell, multipliers: Floats, tail: Tail) -> Tilt:
-    """The potentials of one mode with the given multipliers."""
-    bias = cell.bias.copy()
-    potentials = [tail.potential(c, float(m), bias) for c, m in zip(cell.soft, multipliers, strict=True) if m > 0]
-    return Tilt(bias[None], np.zeros(1, np.int32), (tuple(p for p in potentials if p is not None),))
+    """The potentials of modes with multipliers (K, m); unary ones go into a bias of each mode's own."""
+    shared, biases, counts = cell.bias, [cell.bias], []
+    bias_of = np.zeros(len(multipliers), np.int32)
+    for k, row in enumerate(multipliers):
+        bias = shared.copy()
+        potentials = [tail.potential(c, float(m), bias) for c, m in zip(cell.soft, row, strict=True) if m > 0]
+        counts.append(tuple(p for p in potentials if p is not None))
+        if len(counts[-1]) < len(potentials):
+            bias_of[k] = len(biases)
+            biases.append(bias)
+    return Tilt(np.stack(biases), bias_of, tuple(counts))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from mixfield.clamping import poisson_binomial
 from mixfield.clamping.constraint import Cardinality
 from mixfield.meanfield.tilt import CountPotential
 
@@ -37,7 +38,8 @@ class ExactTail:
     """
 
     def outside(self, constraint: Cardinality, q: Floats) -> float:
-        return constraint.opposite().probability(q)
+        fails = poisson_binomial.fewer_than if constraint.sign > 0 else poisson_binomial.at_least
+        return fails(q[constraint.group, constraint.labels], constraint.count)
 
     def potential(self, constraint: Cardinality, multiplier: float, bias: Floats) -> CountPotential | None:  # noqa: ARG002
         weight = -constraint.sign * multiplier

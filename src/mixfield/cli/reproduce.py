@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +17,11 @@ app = typer.Typer(name="reproduce", help="Repeat an experiment: numbers, figure 
 
 Data = Annotated[Path | None, typer.Option(help="Folder of the public data.  [default: MIXFIELD_DATA, ../shared/data]")]
 
+
+Workers = Annotated[int | None, typer.Option(min=1, help="Measurements at a time.  [default: all cores]")]
+
+KEPT = "Folder for single measurements; a stopped run goes on there."
+PageOnly = Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")]
 
 OUT = Path("docs/reproduction")
 Out = Annotated[Path, typer.Option(help="Folder for the page, its figures and its numbers.")]
@@ -98,21 +103,17 @@ def tracking(
 @app.command()
 def synthetic(
     out: Out = OUT,
-    work: Annotated[Path, typer.Option(help="Folder for single fields; a stopped run goes on there.")] = Path(
-        "reproduce-synthetic"
-    ),
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-synthetic"),
     instances: Annotated[int, typer.Option(min=1, help="Fields of each family.")] = 100,
     modes: Annotated[int, typer.Option(min=2, help="Most modes; 13 x 13 stops at 128.")] = 200,
     quick: Annotated[bool, typer.Option("--quick", help="7 x 7, 10 instances, 16 modes, one preset.")] = False,
-    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from the fields done so far.")] = False,
-    processes: Annotated[int | None, typer.Option(min=1, help="Fields at a time.  [default: all cores]")] = None,
+    page_only: PageOnly = False,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Random fields: distance to the posterior over the number of modes, against clamping and restarts."""
-    from mixfield import _threads
-    from mixfield.errors import MixfieldError
     from mixfield.reproduce import synthetic as experiment
-    from mixfield.reproduce import tasks
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
     from mixfield.reproduce.synthetic_page import write_page
 
@@ -120,12 +121,8 @@ def synthetic(
     instances, modes = (min(instances, 10), min(modes, 16)) if quick else (instances, modes)
     wanted = experiment.tasks(kinds, instances, modes)
     if not page_only:
-        with Progress("random fields", len(wanted), quiet=as_json) as tell:
-            for done in tasks.run(experiment.measure, wanted, work, processes=processes or _threads.available()):
-                tell(done)
-    measured = tasks.largest(experiment.shorter_tasks(kinds, instances, modes), work)
-    if not measured:
-        raise MixfieldError(f"no field is done in {work}; run without --page-only first")
+        _measure(experiment.measure, wanted, work, "random fields", workers=workers, quiet=as_json)
+    measured = experiment.farthest(kept(wanted, work).values())
     command = "mixfield reproduce synthetic" + (" --quick" if quick else "")
     about = provenance(command, instances=instances, seeds=f"instance number, 0 to {instances - 1}")
     _wrote(write_page(measured, about, out), as_json)
@@ -135,32 +132,36 @@ def synthetic(
 def temperature(
     data: Data = None,
     out: Out = OUT,
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-temperature"),
     quick: Annotated[bool, typer.Option("--quick", help="A smaller picture, fewer temperatures and graphs.")] = False,
+    page_only: PageOnly = False,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Phase transitions of dense CRFs: entropy over temperature, the fixed point, where random graphs split."""
     from mixfield.reproduce import photos, splitting
     from mixfield.reproduce import temperature as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
-    from mixfield.reproduce.synthetic import families
     from mixfield.reproduce.temperature_page import write_page
 
     folder = data_folder(data) / "segmentation" / "vocval7"
     photo = photos.network_photo(folder) if folder.is_dir() else photos.drawn_photo()
     photo = photo.reduced(64 if quick else 170)
-    ladder = experiment.temperatures(quick=quick)
-    instances, sizes = (1, (7,)) if quick else (10, (13, 7))
+    tasks = experiment.tasks(photo, quick=quick)
+    if not page_only:
+        _measure(experiment.measure, tasks, work, "temperatures", workers=workers, quiet=as_json)
+    found = list(kept(tasks, work).values())
+    graphs = [row for row in found if row["what"] == "graph"]
+    seeds = f"0 for noise and starts, 0 to {len(graphs[0]['predicted']) - 1} for graphs" if graphs else "0"
     results: dict[str, Any] = {
-        "made_by": provenance(
-            "mixfield reproduce temperature" + (" --quick" if quick else ""),
-            seeds=f"0 for noise and starts, 0 to {instances - 1} for graphs",
-        ),
+        "made_by": provenance("mixfield reproduce temperature" + (" --quick" if quick else ""), seeds=seeds),
         "photo": photo.name,
         "shape": list(photo.foreground.shape),
         "starts": splitting.STARTS,
-        "models": {name: experiment.heat(crf, ladder, _say) for name, crf in experiment.models(photo).items()},
-        "with_unaries": [experiment.with_unaries(unary) for unary in experiment.UNARIES],
-        "graphs": [splitting.measure(kind, instances) for kind in families(("mmmf",), sizes)],
+        "models": {row["name"]: row for row in found if row["what"] == "model"},
+        "with_unaries": [row for row in found if row["what"] == "unary"],
+        "graphs": graphs,
     }
     _wrote(write_page(results, out), as_json)
 
@@ -168,68 +169,92 @@ def temperature(
 @app.command()
 def motivation(
     out: Out = OUT,
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-motivation"),
     seeds: Annotated[int, typer.Option(min=1, help="Drawings of the four zones.")] = 20,
     quick: Annotated[bool, typer.Option("--quick", help="Three drawings.")] = False,
+    page_only: PageOnly = False,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Four zones: what mean field commits to, and the two modes behind it."""
     from mixfield.reproduce import motivation as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
 
-    count = min(seeds, 3) if quick else seeds
-    rows, story = experiment.run(range(count), _say)
-    about = provenance("mixfield reproduce motivation" + (" --quick" if quick else ""), seeds=f"0 to {count - 1}")
-    _wrote(experiment.write_page(rows, story, about, out), as_json)
+    tasks = experiment.tasks(min(seeds, 3) if quick else seeds)
+    if not page_only:
+        _measure(experiment.measure, tasks, work, "four zones", workers=workers, quiet=as_json)
+    rows = list(kept(tasks, work).values())
+    about = provenance("mixfield reproduce motivation" + (" --quick" if quick else ""), seeds=f"0 to {len(tasks) - 1}")
+    _wrote(experiment.write_page(rows, about, out), as_json)
 
 
 @app.command()
 def segmentation(
     data: Data = None,
     out: Out = OUT,
-    work: Annotated[Path, typer.Option(help="Folder for results of images; a stopped run goes on there.")] = Path(
-        "reproduce-segmentation"
-    ),
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-segmentation"),
     modes: Annotated[int, typer.Option(min=2, help="Most segmentations of an image.")] = 32,
     images: Annotated[int | None, typer.Option(min=1, help="Images of each set.  [default: all]")] = None,
-    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")] = False,
+    page_only: PageOnly = False,
+    workers: Annotated[int, typer.Option(min=1, help="Measurements at a time.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Still images: the best of K segmentations against DivMBest, restarts and noise, on two networks."""
     from mixfield.reproduce import segmentation as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
-    from mixfield.reproduce.resumable import Run
     from mixfield.reproduce.segmentation_page import write_page
 
-    run = Run(work / "segmentation.jsonl")
+    tasks = experiment.tasks(data_folder(data), count=modes, images=images)
     if not page_only:
-        names = list(experiment.methods())
-        experiment.run(data_folder(data), run, names=names, count=modes, images=images, progress=_say)
+        settings = {"modes": modes}
+        _measure(experiment.measure, tasks, work, "images", workers=workers, quiet=as_json, settings=settings)
     about = provenance("mixfield reproduce segmentation", modes=modes, images=images, seeds="0")
-    _wrote(write_page(run.checked(), about, out), as_json)
+    _wrote(write_page(list(kept(tasks, work).values()), about, out), as_json)
 
 
 @app.command()
 def video(
     data: Data = None,
     out: Out = OUT,
-    work: Annotated[Path, typer.Option(help="Folder for results of frames; a stopped run goes on there.")] = Path(
-        "reproduce-video"
-    ),
+    work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-video"),
     modes: Annotated[int, typer.Option(min=2, help="Modes of a frame.")] = 8,
     every: Annotated[int, typer.Option(min=1, help="Every so many frames of a sequence.")] = 1,
-    page_only: Annotated[bool, typer.Option("--page-only", help="Write the page from what is done so far.")] = False,
+    page_only: PageOnly = False,
     as_json: Json = False,
 ) -> None:
     """Videos: one mode per frame by a shortest path, against mean field and MaxW clamping."""
     from mixfield.reproduce import video as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
-    from mixfield.reproduce.resumable import Run
 
-    run = Run(work / "video.jsonl")
-    if not page_only:
-        experiment.run(data_folder(data), run, count=modes, every=every, progress=_say)
+    tasks = experiment.tasks(data_folder(data), count=modes, every=every)
+    if not page_only:  # one after the other: each frame needs the one before
+        settings = {"modes": modes, "every": every}
+        _measure(experiment.measure, tasks, work, "frames", workers=1, quiet=as_json, settings=settings)
     about = provenance("mixfield reproduce video", modes=modes, every=every, seeds="0")
-    _wrote(experiment.write_page(run.checked(), about, out), as_json)
+    _wrote(experiment.write_page(list(kept(tasks, work).values()), about, out), as_json)
+
+
+def _measure(
+    measure: Callable[..., dict[str, Any]],
+    tasks: Mapping[str, tuple[Any, ...]],
+    folder: Path,
+    what: str,
+    *,
+    workers: int | None,
+    quiet: bool,
+    settings: dict[str, Any] | None = None,
+) -> None:
+    """Take the measurements that are not in the folder yet."""
+    from mixfield import _threads, batch
+    from mixfield.cli.batching import engine, follow
+    from mixfield.reproduce.measured import Measured, items
+
+    where = engine("", workers or _threads.available(), "")
+    outcomes = batch.map(Measured(measure), items(tasks), folder, settings=settings or {}, engine=where)
+    follow(outcomes, what, len(tasks), quiet=quiet).conclude(quiet=quiet)
 
 
 def _wrote(page: Path, as_json: bool) -> None:
@@ -240,8 +265,3 @@ def _wrote(page: Path, as_json: bool) -> None:
 
 def _goes_on(work: Path) -> str:
     return f"posteriors of recorded frames are kept in {work}, and the same command goes on from there"
-
-
-def _say(what: str) -> None:
-    if sys.stderr.isatty():
-        typer.echo(f"\r{what}\033[K", nl=False, err=True)

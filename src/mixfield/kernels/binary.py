@@ -14,6 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mixfield.kernels.counts import FlatCounts, decides
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
@@ -69,8 +71,24 @@ def logistic(x: Floats, power: Floats, power_bits: NDArray[np.int64], fraction: 
 @njit(cache=True, nogil=True, error_model="numpy")
 def update(graph: BinaryGraph, bias: Floats, inverse_temperature: float, first: int, last: int, p: Floats) -> float:
     """Set the variables ``first:last``, a part of one colour, to their optimum; return the largest change."""
-    start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     fields, power, fraction = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    return _update(graph, bias, inverse_temperature, first, last, p, fields, power, fraction)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _update(
+    graph: BinaryGraph,
+    bias: Floats,
+    inverse_temperature: float,
+    first: int,
+    last: int,
+    p: Floats,
+    fields: Floats,
+    power: Floats,
+    fraction: Floats,
+) -> float:
+    """`update` in the memory it is given."""
+    start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     power_bits = power.view(np.int64)
     change = 0.0
     for begin in range(first, last, BLOCK):
@@ -103,15 +121,89 @@ def ascend(
 ) -> None:
     """Sweep modes ``first:last`` of ``p`` (K, n) in place until no marginal moves by more than ``tolerance``."""
     colors = graph.color_start
+    fields, power, fraction = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for k in range(first, last):
+        bias, beta = biases[bias_of[k]], inverse_temperature[k]
         sweeps[k] = 0
         changes[k] = np.inf
         while sweeps[k] < max_sweeps and changes[k] > tolerance:
             change = 0.0
             for c in range(colors.shape[0] - 1):
-                bias = biases[bias_of[k]]
-                part = update(graph, bias, inverse_temperature[k], colors[c], colors[c + 1], p[k])
+                part = _update(graph, bias, beta, colors[c], colors[c + 1], p[k], fields, power, fraction)
                 change = max(change, part)
+            changes[k] = change
+            sweeps[k] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _counted(counts: FlatCounts, k: int) -> Ints:
+    """The variables in count potentials of mode k, increasing, each once."""
+    first, last = counts.member_start[counts.mode_start[k]], counts.member_start[counts.mode_start[k + 1]]
+    return np.unique(counts.member[first:last])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count_field(counts: FlatCounts, k: int, i: int, p: Floats, votes: Floats, work: Floats) -> float:
+    """What the count potentials of mode k add to the field of variable i."""
+    field = 0.0
+    for c in range(counts.mode_start[k], counts.mode_start[k + 1]):
+        first, size = counts.member_start[c], counts.member_start[c + 1] - counts.member_start[c]
+        for u in range(size):
+            if counts.member[first + u] == i:
+                for v in range(size):
+                    x = p[counts.member[first + v]]
+                    votes[v] = x if counts.label[first + v] == 1 else 1.0 - x
+                cost = counts.weight[c] * decides(votes[:size], u, counts.threshold[c], work)
+                field += cost if counts.label[first + u] == 1 else -cost
+    return field
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ascend_counted(
+    graph: BinaryGraph,
+    biases: Floats,
+    bias_of: Ints,
+    counts: FlatCounts,
+    inverse_temperature: Floats,
+    tolerance: float,
+    max_sweeps: int,
+    first: int,
+    last: int,
+    p: Floats,
+    sweeps: Ints,
+    changes: Floats,
+) -> None:
+    """`ascend` with count potentials: their variables follow the others of their colour, one after the other."""
+    colors = graph.color_start
+    start, neighbour, weight = graph.start, graph.neighbour, graph.weight
+    fields, power, fraction = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    votes, work = np.empty(p.shape[1] + 1), np.empty(p.shape[1] + 1)
+    for k in range(first, last):
+        counted = _counted(counts, k)
+        bias, beta, values = biases[bias_of[k]], inverse_temperature[k], p[k]
+        sweeps[k] = 0
+        changes[k] = np.inf
+        while sweeps[k] < max_sweeps and changes[k] > tolerance:
+            change = 0.0
+            at = 0
+            for c in range(colors.shape[0] - 1):
+                begin, until = colors[c], at
+                while until < counted.shape[0] and counted[until] < colors[c + 1]:
+                    stop = counted[until]
+                    change = max(change, _update(graph, bias, beta, begin, stop, values, fields, power, fraction))
+                    begin = stop + 1
+                    until += 1
+                change = max(change, _update(graph, bias, beta, begin, colors[c + 1], values, fields, power, fraction))
+                for e in range(at, until):
+                    i = counted[e]
+                    field = bias[i]
+                    for h in range(start[i], start[i + 1]):
+                        field += weight[h] * values[neighbour[h]]
+                    fields[0] = (field + _count_field(counts, k, i, values, votes, work)) * beta
+                    logistic(fields[:1], power[:1], power.view(np.int64)[:1], fraction[:1])
+                    change = max(change, abs(fields[0] - values[i]))
+                    values[i] = fields[0]
+                at = until
             changes[k] = change
             sweeps[k] += 1
 

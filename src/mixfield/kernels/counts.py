@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+class FlatCounts(NamedTuple):
+    """Potentials ``weight * [count >= threshold]``; those of mode k are ``mode_start[k]:mode_start[k + 1]``."""
+
+    mode_start: Ints
+    member_start: Ints
+    member: Ints
+    label: Ints
+    threshold: Ints
+    weight: Floats
 
 
 @njit(cache=True, nogil=True)
@@ -40,3 +54,26 @@ def pivotal(p: Floats, counts: Floats, threshold: int, out: Floats) -> None:
             for c in range(size, target, -1):
                 without = (counts[c] - (1.0 - p[u]) * without) / p[u]
             out[u] = max(without, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def decides(p: Floats, skip: int, threshold: int, work: Floats) -> float:
+    """Probability that ``threshold - 1`` of the members other than ``skip`` take their label: its vote decides."""
+    size = p.shape[0]
+    target = threshold - 1
+    if target < 0 or target > size - 1:
+        return 0.0
+    if target == 0 or target == size - 1:  # closed forms of "at least one" and "all"
+        product = 1.0
+        for u in range(size):
+            if u != skip:
+                product *= p[u] if target > 0 else 1.0 - p[u]
+        return product
+    work[: target + 1] = 0.0
+    work[0] = 1.0
+    for u in range(size):
+        if u != skip:
+            for c in range(target, 0, -1):
+                work[c] = work[c] * (1.0 - p[u]) + work[c - 1] * p[u]
+            work[0] *= 1.0 - p[u]
+    return work[target]

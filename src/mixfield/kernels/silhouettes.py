@@ -14,7 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from mixfield.kernels.sweeps import FlatCounts, pivotal
+from mixfield.kernels.counts import FlatCounts
+from mixfield.kernels.sweeps import pivotal
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -233,7 +234,7 @@ def ascend(
     empty, logit, size = np.empty(n_cells), np.empty(n_cells), np.empty(n_cells)
     power, e = np.empty(n_cells), np.empty(n_cells)
     power_bits = power.view(np.int64)
-    images, work = np.empty((3, largest(views))), np.empty(n_cells + 1)
+    images, work = np.empty((3, largest(views))), np.empty(2 * n_cells + 2)
     for k in range(first, last):
         extra, heat = bias[bias_of[k]], temperature[k]
         counted = counts.mode_start[k] < counts.mode_start[k + 1]

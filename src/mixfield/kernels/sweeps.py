@@ -14,6 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mixfield.kernels.counts import FlatCounts, decides
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
@@ -34,17 +36,6 @@ class FlatGraph(NamedTuple):
     dims: Ints
     value_start: NDArray[np.int64]
     values: Floats
-
-
-class FlatCounts(NamedTuple):
-    """Potentials ``weight * [count >= threshold]``; those of mode k are ``mode_start[k]:mode_start[k + 1]``."""
-
-    mode_start: Ints
-    member_start: Ints
-    member: Ints
-    label: Ints
-    threshold: Ints
-    weight: Floats
 
 
 @njit(cache=True, nogil=True)
@@ -121,25 +112,10 @@ def _replace(row: Floats, new: Floats) -> float:
 def pivotal(q: Floats, member: Ints, label: Ints, skip: int, threshold: int, work: Floats) -> float:
     """Probability that ``threshold - 1`` of the members other than ``skip`` take their label: its vote decides."""
     size = member.shape[0]
-    target = threshold - 1
-    if target < 0 or target > size - 1:
-        return 0.0
-    if target == 0 or target == size - 1:  # closed forms of "at least one" and "all"
-        product = 1.0
-        for u in range(size):
-            if u != skip:
-                p = q[member[u], label[u]]
-                product *= p if target > 0 else 1.0 - p
-        return product
-    work[: target + 1] = 0.0
-    work[0] = 1.0
+    votes = work[size + 1 :]
     for u in range(size):
-        if u != skip:
-            p = q[member[u], label[u]]
-            for c in range(target, 0, -1):
-                work[c] = work[c] * (1.0 - p) + work[c - 1] * p
-            work[0] *= 1.0 - p
-    return work[target]
+        votes[u] = q[member[u], label[u]]
+    return decides(votes[:size], skip, threshold, work)
 
 
 @njit(cache=True, nogil=True)
@@ -181,7 +157,7 @@ def ascend(
     """Sweep modes ``first:last`` of ``q`` (K, n, L) in place until no marginal moves by more than ``tolerance``."""
     n = q.shape[1]
     field = np.empty(q.shape[2])
-    work = np.empty(n + 1)
+    work = np.empty(2 * n + 2)
     for k in range(first, last):
         counted = _counted(counts, k, n)
         unary = unaries[unary_of[k]]

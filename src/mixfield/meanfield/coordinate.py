@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from mixfield import _threads, kernels
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.meanfield.ascent import Ascent
 from mixfield.meanfield.tilt import Tilt
+
+if TYPE_CHECKING:
+    from mixfield.kernels.counts import FlatCounts
 
 Floats = NDArray[np.float64]
 
@@ -102,8 +105,7 @@ class _Walker(Protocol):
 
 
 def _walker(graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> _Walker:
-    binary = graph.is_binary_pairwise and not any(tilt.counts)
-    return _Logits(graph, q, tilt, penalty) if binary else _Tables(graph, q, tilt, penalty)
+    return _Logits(graph, q, tilt, penalty) if graph.is_binary_pairwise else _Tables(graph, q, tilt, penalty)
 
 
 class _Logits:
@@ -116,6 +118,7 @@ class _Logits:
         self.biases = (costs[:, :, 1] - costs[:, :, 0])[:, form.order] + form.slope
         self.bias_of = tilt.bias_of
         self.p = np.ascontiguousarray(q[:, form.order, 1])
+        self.counts = _renumbered(tilt.flat_counts(), form.order) if any(tilt.counts) else None
 
     def ascend(
         self,
@@ -127,9 +130,11 @@ class _Logits:
         sweeps: NDArray[np.int32],
         changes: Floats,
     ) -> None:
-        kernels.binary.ascend(
-            self.graph, self.biases, self.bias_of, beta, tolerance, max_sweeps, first, last, self.p, sweeps, changes
-        )
+        limits = (beta, tolerance, max_sweeps, first, last, self.p, sweeps, changes)
+        if self.counts is None:
+            kernels.binary.ascend(self.graph, self.biases, self.bias_of, *limits)
+        else:
+            kernels.binary.ascend_counted(self.graph, self.biases, self.bias_of, self.counts, *limits)
 
     def update(self, k: int, beta: float, first: int, last: int) -> float:
         return float(kernels.binary.update(self.graph, self.biases[self.bias_of[k]], beta, first, last, self.p[k]))
@@ -142,6 +147,13 @@ class _Logits:
         q[:, self.order, 0] = 1.0 - self.p
         q[:, self.order, 1] = self.p
         return q
+
+
+def _renumbered(counts: FlatCounts, order: NDArray[np.int32]) -> FlatCounts:
+    """Count potentials whose members go by their places in ``order``."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order), dtype=order.dtype)
+    return counts._replace(member=place[counts.member].astype(np.int32))
 
 
 class _Tables:

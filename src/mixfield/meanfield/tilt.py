@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mixfield import kernels
 
 if TYPE_CHECKING:
-    from mixfield.kernels.sweeps import FlatCounts
+    from mixfield.kernels.counts import FlatCounts
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class Tilt:
         def joined(arrays: list[NDArray[np.int64]]) -> NDArray[np.int32]:
             return np.concatenate([np.zeros(0, np.int64), *arrays]).astype(np.int32)
 
-        return kernels.sweeps.FlatCounts(
+        return kernels.counts.FlatCounts(
             mode_start=starts([len(potentials) for potentials in per_mode]),
             member_start=starts(sizes),
             member=joined([potential.group for potential in everything]),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -118,7 +119,7 @@ class Annealing:
                     found = better
         return found
 
-    def foresee(self, leaf: Leaf, parent: Settled, proposals: Sequence[Proposal]) -> None:
+    def foresee(self, leaf: Leaf, parent: Settled, proposals: Iterable[Proposal]) -> None:
         """Each cell is searched when its turn comes."""
 
     def settle(self, cell: Cell, parent: Settled) -> Settled | None:
@@ -130,6 +131,12 @@ class Annealing:
             free = settle(self.energy, Cell(self.allowed), best.q, solver=self.rough, clamp=self.clamp)
             self.optima.add(free.q, free.log_z, standing=True)
         return best
+
+    def fork(self) -> Annealing:
+        """One that knows the same optima and keeps to itself what it finds."""
+        twin = copy(self)
+        twin.optima = self.optima.copy()
+        return twin
 
     def polish(self, leaf: Leaf) -> Settled | None:
         """A better mode of a finished leaf, from the optima that were found after it, if there is one."""

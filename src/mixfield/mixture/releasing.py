@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,12 +61,13 @@ class Releasing:
         """The root is converged already."""
         return None
 
-    def foresee(self, leaf: Leaf, parent: Settled, proposals: Sequence[Proposal]) -> None:
+    def foresee(self, leaf: Leaf, parent: Settled, proposals: Iterable[Proposal]) -> None:
         """Settle in one batch the cells that the next proposals cut away from the mode of a leaf.
 
         Later cuts of the same leaf find their answer here: they separate the same mode from the same group, and the
         cuts made in between hold as long as they do for the answer, which `settle` checks.
         """
+        proposals = list(proposals)
         if _key(parent, proposals[0].constraint) in self.foreseen:
             return
         todo = [p for p in proposals if _key(parent, p.constraint) not in self.foreseen][: self.batch]
@@ -110,6 +111,10 @@ class Releasing:
             return fresh
 
         return is_new
+
+    def fork(self) -> Releasing:
+        """This one: it learns nothing from polishing."""
+        return self
 
     def polish(self, leaf: Leaf) -> Settled | None:  # noqa: ARG002
         """Nothing was found after it that could help."""

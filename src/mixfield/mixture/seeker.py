@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Protocol
 
 from mixfield.clamping.cell import Cell
@@ -26,11 +26,14 @@ class Seeker(Protocol):
     def warm_up(self, root: Leaf, /) -> Settled | None:
         """A better mode of the whole field, sought only where it will be cut."""
 
-    def foresee(self, leaf: Leaf, parent: Settled, proposals: Sequence[Proposal], /) -> None:
+    def foresee(self, leaf: Leaf, parent: Settled, proposals: Iterable[Proposal], /) -> None:
         """A leaf with this mode is about to be cut, by the first of these proposals now, perhaps by others later."""
 
     def settle(self, cell: Cell, parent: Settled, /) -> Settled | None:
         """The mode of a cell, given that of the cell it was cut from; None if none lives there."""
+
+    def fork(self) -> Seeker:
+        """One with the same knowledge, whose polishing this one does not notice."""
 
     def polish(self, leaf: Leaf, /) -> Settled | None:
         """A better mode of a finished leaf, if there is one."""

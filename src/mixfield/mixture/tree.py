@@ -4,52 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
-from mixfield.clamping.cell import Cell
 from mixfield.clamping.firm import FirmClamp
 from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.lookahead import Lookahead
-from mixfield.clamping.multiplier import Clamp, Settled
+from mixfield.clamping.multiplier import Clamp
 from mixfield.clamping.plausible import MostPlausible
 from mixfield.clamping.selection import Criterion
-from mixfield.clamping.temperature import critical_temperature, ladder
+from mixfield.clamping.temperature import critical_temperature
 from mixfield.energy.active_labels import active_labels
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.energy import Energy, allowed_labels, check
-from mixfield.errors import FewerModesWarning, InfeasibleError, MixfieldError
-from mixfield.meanfield.mode import Mode
+from mixfield.errors import FewerModesWarning, MixfieldError
 from mixfield.meanfield.solver import Solver, warn_if_doubtful
 from mixfield.mixture.annealing import Annealing, Search
-from mixfield.mixture.node import Node
+from mixfield.mixture.growth import Growth, Order
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.releasing import Releasing
 from mixfield.mixture.seeker import Seeker
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(eq=False)
-class _Grown:
-    """A node of the growing tree."""
-
-    leaf: Leaf
-    parent: int
-    proposal: Proposal | None
-    settled: Settled
-    children: tuple[int, ...] = ()
-    found: list[Proposal] | None = field(default=None)
-
-    def become(self, better: Settled) -> None:
-        """Take over a better mode of the same cell."""
-        self.settled, self.leaf.q, self.leaf.log_z = better, better.q[0], float(better.log_z[0])
-
-
-Order = Callable[[Sequence[Leaf], Sequence[Proposal]], int]
 
 
 def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:  # noqa: ARG001
@@ -118,31 +94,15 @@ def infer(
     if isinstance(energy, DenseCRF):
         labels, _ = active_labels(energy)
         energy = energy.restricted(labels) if len(labels) < n_labels else energy
-    allowed = allowed_labels(energy)
-    heat = critical_temperature(energy) if t_max is None else _arrays.positive("t_max", t_max)
-    generator, solver = _arrays.generator(rng), solver or Solver()
-    criterion = criterion or default_criterion(energy)
-    growth = _Growth(
-        energy=energy,
-        allowed=allowed,
-        rng=generator,
-        criterion=criterion,
-        order=order,
-        seeker=_seeker(energy, allowed, generator, criterion, clamp, search, solver, heat),
-        solver=solver,
-        t_max=heat,
+    growth = plant(
+        energy, rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, solver=solver, t_max=t_max
     )
-    growth.plant()
     notes: list[str] = []
-    if n_modes > 1 and heat <= 1.0:
-        notes.append(f"the field has a single mode (T_max = {heat:.3g} <= 1): 1 mode instead of {n_modes}")
-    elif n_modes > 1 and growth.nodes[0].leaf.log_z == -np.inf:
-        notes.append(f"no state inside the hard constraints was found: 1 mode instead of {n_modes}")
+    if n_modes > 1 and growth.obstacle is not None:
+        notes.append(f"{growth.obstacle}: 1 mode instead of {n_modes}")
     else:
         growth.warm_up()
-        while len(growth.leaves) < n_modes and growth.split(n_modes - len(growth.leaves)):
-            if progress is not None:
-                progress(len(growth.leaves))
+        growth.grow(n_modes, progress)
         if len(growth.leaves) < n_modes:
             notes.append(
                 f"no further cut keeps both sides in their cells: {len(growth.leaves)} modes instead of {n_modes}"
@@ -155,6 +115,36 @@ def infer(
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
     return posterior
+
+
+def plant(
+    energy: Energy,
+    *,
+    rng: int | np.random.Generator = 0,
+    criterion: Criterion | None = None,
+    order: Order = best_first,
+    clamp: Clamp | FirmClamp | None = None,
+    search: Search | None = None,
+    solver: Solver | None = None,
+    t_max: float | None = None,
+) -> Growth:
+    """The tree that `infer` grows, with nothing but its root: for those who look at it at several sizes."""
+    allowed = allowed_labels(energy)
+    heat = critical_temperature(energy) if t_max is None else _arrays.positive("t_max", t_max)
+    generator, solver = _arrays.generator(rng), solver or Solver()
+    criterion = criterion or default_criterion(energy)
+    growth = Growth(
+        energy=energy,
+        allowed=allowed,
+        rng=generator,
+        criterion=criterion,
+        order=order,
+        seeker=_seeker(energy, allowed, generator, criterion, clamp, search, solver, heat),
+        solver=solver,
+        t_max=heat,
+    )
+    growth.plant()
+    return growth
 
 
 def default_criterion(energy: Energy) -> Criterion:
@@ -180,128 +170,3 @@ def _seeker(
             f"FirmClamp needs an attractive DenseCRF and no search, got {type(energy).__name__}; use mf.Clamp"
         )
     return Annealing(energy, allowed, rng, clamp or Clamp(), search or Search(), solver, t_max)
-
-
-@dataclass(eq=False)
-class _Growth:
-    """The tree while it grows."""
-
-    energy: Energy
-    allowed: NDArray[np.bool_]
-    rng: np.random.Generator
-    criterion: Criterion
-    order: Order
-    seeker: Seeker
-    solver: Solver
-    t_max: float
-    nodes: list[_Grown] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.temperatures = ladder(max(self.t_max, 1.0), self.seeker.temperatures)
-
-    @property
-    def leaves(self) -> list[int]:
-        """Leaves, oldest first."""
-        return [k for k, node in enumerate(self.nodes) if not node.children]
-
-    def plant(self) -> None:
-        """The root: the best mode of the whole field."""
-        cell = Cell(self.allowed)
-        self._add(cell, self.seeker.root(cell), parent=-1, proposal=None)
-
-    def warm_up(self) -> None:
-        """Let the root improve before it is cut."""
-        better = self.seeker.warm_up(self.nodes[0].leaf)
-        if better is not None:
-            self.nodes[0].become(better)
-
-    def split(self, wanted: int) -> bool:
-        """Cut one leaf in two, with more such cuts ``wanted``; False when no leaf can be cut."""
-        while True:
-            ready = [k for k in self.leaves if self._next(k) is not None]
-            if not ready:
-                return False
-            proposals = [self._next(k) for k in ready]
-            chosen = ready[self.order([self.nodes[k].leaf for k in ready], [p for p in proposals if p is not None])]
-            upcoming = self.nodes[chosen].found or []
-            proposal, self.nodes[chosen].found = upcoming[0], upcoming[1:]
-            soon = upcoming[: wanted + wanted // 2 + 1]  # some will be refused
-            self.seeker.foresee(self.nodes[chosen].leaf, self.nodes[chosen].settled, soon)
-            if self._cut(chosen, proposal):
-                return True
-
-    def polish(self) -> None:
-        """Give every leaf what was found after it."""
-        for k in self.leaves:
-            better = self.seeker.polish(self.nodes[k].leaf)
-            if better is not None:
-                self.nodes[k].become(better)
-
-    def _next(self, k: int) -> Proposal | None:
-        """The best cut of leaf ``k`` that has not been refused."""
-        node = self.nodes[k]
-        if node.found is None:
-            node.found = list(self.criterion.propose(node.leaf))
-        return node.found[0] if node.found else None
-
-    def _cut(self, k: int, proposal: Proposal) -> bool:
-        """Make a cut if both children live in their cells."""
-        parent = self.nodes[k]
-        sides = []
-        for constraint in (proposal.constraint, proposal.constraint.opposite()):
-            try:
-                cell = parent.leaf.cell.cut(constraint)
-            except InfeasibleError:
-                return False
-            settled = self.seeker.settle(cell, parent.settled)
-            if settled is None:
-                return False
-            sides.append((cell, settled))
-        first = len(self.nodes)
-        for cell, settled in sides:
-            self._add(cell, settled, parent=k, proposal=proposal)
-            if settled.q is parent.settled.q:  # the same mode: what else could be cut is known
-                self.nodes[-1].found = parent.found
-        parent.children = (first, first + 1)
-        return True
-
-    def _add(self, cell: Cell, mode: Settled, *, parent: int, proposal: Proposal | None) -> None:
-        leaf = Leaf(
-            energy=self.energy,
-            solver=self.solver,
-            cell=cell,
-            q=mode.q[0],
-            log_z=float(mode.log_z[0]),
-            temperatures=self.temperatures,
-            optima=self.seeker.optima,
-            rng=self.rng,
-        )
-        self.nodes.append(_Grown(leaf, parent, proposal, mode))
-
-    def posterior(self, notes: tuple[str, ...]) -> MixturePosterior:
-        """The finished mixture, heaviest mode first."""
-        ranked = sorted(self.leaves, key=lambda k: -self.nodes[k].leaf.log_z)
-        place = {k: rank for rank, k in enumerate(ranked)}
-        modes = tuple(self._mode(self.nodes[k]) for k in ranked)
-        tree = tuple(
-            Node(
-                parent=node.parent,
-                constraint=node.leaf.cell.constraints[-1] if node.parent >= 0 else None,
-                temperature=node.proposal.temperature if node.proposal else float("nan"),
-                log_z=node.leaf.log_z,
-                mode=place.get(k, -1),
-            )
-            for k, node in enumerate(self.nodes)
-        )
-        return MixturePosterior(modes, tree, self.t_max, notes)
-
-    def _mode(self, node: _Grown) -> Mode:
-        q = node.settled.q[0]
-        return Mode(
-            marginals=_arrays.frozen(q.reshape(*self.energy.shape, self.energy.n_labels).copy()),
-            log_z=node.leaf.log_z,
-            constraints=node.leaf.cell.constraints,
-            mass_inside=node.leaf.cell.mass(q),
-            converged=bool(node.settled.converged[0]),
-            iterations=int(node.settled.iterations[0]),
-        )

@@ -37,13 +37,17 @@ class Mark:
 
 @dataclass(frozen=True)
 class Panel:
-    """A set of curves with its title, axes and marks; ``top`` is the upper end of an axis that begins at zero."""
+    """A set of curves with its title, axes and marks.
+
+    ``top`` is the upper end of an axis that begins at zero, ``bottom`` the lower end of any; curves may leave there.
+    """
 
     title: str
     x_label: str
     y_label: str
     curves: Sequence[Curve]
     top: float | None = None
+    bottom: float | None = None
     marks: Sequence[Mark] = ()
     log_x: bool = False
     log_y: bool = False
@@ -97,12 +101,31 @@ def _draw(axis: Any, panel: Panel) -> None:
         axis.set_xscale("log")
     if panel.log_y:
         axis.set_yscale("log")
+        _number(axis)
     if panel.ticks:
         axis.set_xticks(panel.ticks, labels=[f"{tick:g}" for tick in panel.ticks])
         axis.minorticks_off()
     axis.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.top is not None:
         axis.set_ylim(min(0.0, axis.get_ylim()[0]), panel.top)
+    if panel.bottom is not None:
+        axis.set_ylim(bottom=panel.bottom)
     for mark in panel.marks:
         axis.axvline(mark.x, color=mark.colour, linestyle=":", linewidth=1.5, label=mark.name)
     axis.grid(alpha=0.3)
+
+
+_MANY = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+
+
+def _number(axis: Any) -> None:
+    """Plain numbers along a logarithmic axis, more of them the shorter it is."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_ylim()
+    steps = next(
+        (steps for ratio, steps in ((4, _MANY), (12, (1, 2, 3, 5, 7)), (200, (1, 2, 5))) if high < ratio * low), (1,)
+    )
+    axis.yaxis.set_major_locator(LogLocator(subs=steps))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,20 @@ import numpy as np
 from mixfield.report.maps import Map, write_maps
 from mixfield.report.motivation import Motivation, motivation
 from mixfield.reproduce.claims import Claim, table, verdict
+from mixfield.reproduce.measured import Row
 
 SURE = 0.9  # probability from which mean field has committed itself
 
 
-def measure(seed: int, size: int = 16) -> tuple[dict[str, Any], Motivation]:
+SIZE = 16
+
+
+def tasks(count: int) -> dict[str, tuple[int]]:
+    """Name and seed of every drawing."""
+    return {f"seed {seed}": (seed,) for seed in range(count)}
+
+
+def measure(seed: int, size: int = SIZE) -> Row:
     """Mean field, two modes and the truth of one drawing of the four zones."""
     story = motivation(size, rng=seed)
     half = size // 2
@@ -37,21 +46,10 @@ def measure(seed: int, size: int = 16) -> tuple[dict[str, Any], Motivation]:
         "kl_two_modes": story.true_log_z - story.posterior.log_z,
         "marginal_error_mean_field": float(np.abs(single - truth).mean()),
         "marginal_error_two_modes": float(np.abs(mixture - truth).mean()),
-    }, story
+    }
 
 
-def run(seeds: Sequence[int], progress: Callable[[str], None]) -> tuple[list[dict[str, Any]], Motivation]:
-    """Every drawing, and the story of the first."""
-    rows, stories = [], []
-    for seed in seeds:
-        progress(f"four zones: seed {seed}")
-        row, story = measure(seed)
-        rows.append(row)
-        stories.append(story)
-    return rows, stories[0]
-
-
-def judged(rows: Sequence[dict[str, Any]]) -> list[Claim]:
+def judged(rows: Sequence[Row]) -> list[Claim]:
     """The sentences of section 3 against the numbers."""
     total = len(rows)
     sure = sum(row["mean_field_certainty"] > SURE and row["mean_field_has_one_label"] for row in rows)
@@ -94,9 +92,10 @@ def judged(rows: Sequence[dict[str, Any]]) -> list[Claim]:
     ]
 
 
-def write_page(rows: Sequence[dict[str, Any]], story: Motivation, about: dict[str, Any], out: Path) -> Path:
+def write_page(rows: Sequence[Row], about: dict[str, Any], out: Path) -> Path:
     """``motivation.json``, ``.svg``, ``.png`` and ``.md`` in a folder; returns the page."""
     out.mkdir(parents=True, exist_ok=True)
+    story = motivation(SIZE, rng=rows[0]["seed"])
     found = judged(rows)
     results = {"made_by": about, "claims": [asdict(c) for c in found], "drawings": list(rows)}
     (out / "motivation.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
@@ -119,7 +118,7 @@ def _maps(story: Motivation) -> list[Map]:
     ]
 
 
-def _page(rows: Sequence[dict[str, Any]], found: Sequence[Claim], about: dict[str, Any]) -> list[str]:
+def _page(rows: Sequence[Row], found: Sequence[Claim], about: dict[str, Any]) -> list[str]:
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     return [
         "# Four zones",

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ from mixfield.meanfield.solver import Solver, mean_field
 from mixfield.metrics.segmentation import mean_iou
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
-from mixfield.reproduce.annotated import Annotated, Example
-from mixfield.reproduce.resumable import Row, Run
+from mixfield.reproduce.annotated import Annotated, Example, Network
+from mixfield.reproduce.measured import Row
 
 Labelings = list[NDArray[np.int64]]
 
@@ -138,27 +139,26 @@ def plan(data: Path, names: Sequence[str], images: int | None) -> Iterator[tuple
                     yield one, one.names[k], name
 
 
-def run(
-    data: Path, work: Run, *, names: Sequence[str], count: int, images: int | None, progress: Callable[[str], None]
-) -> list[Row]:
-    """Everything that is missing."""
-    done = {(row["net"], row["set"], row["image"], row["method"]) for row in work.rows() if row["wanted"] >= count}
-    table = methods()
-    loaded: tuple[tuple[str, Path, str], Example, Counted] | None = None
-    for source, image, name in plan(data, names, images):
-        key = (source.net, source.folder.name, image, name)
-        if key in done:
-            continue
-        progress(" ".join(key))
-        place = (source.net, source.folder, image)
-        if loaded is None or loaded[0] != place:
-            example = source.load(image)
-            loaded = place, example, _field(example)
-        _, example, crf = loaded
-        work.add(
-            {"net": key[0], "set": key[1], "image": image, "method": name} | _row(example, crf, table[name], count)
-        )
-    return work.rows()
+def tasks(data: Path, *, count: int, images: int | None) -> dict[str, tuple[Any, ...]]:
+    """Name and values of every measurement."""
+    return {
+        f"{source.net} {source.folder.name} {image} {name}": (source, image, name, count)
+        for source, image, name in plan(data, list(methods()), images)
+    }
+
+
+def measure(source: Annotated, image: str, name: str, count: int) -> Row:
+    """One method on one image."""
+    example, crf = _loaded(source.folder, source.net, image)
+    place = {"net": source.net, "set": source.folder.name, "image": image, "method": name}
+    return place | _row(example, crf, methods()[name], count)
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path, net: Network, image: str) -> tuple[Example, Counted]:
+    """The image that the methods share."""
+    example = Annotated(folder, net).load(image)
+    return example, _field(example)
 
 
 def _field(example: Example) -> Counted:

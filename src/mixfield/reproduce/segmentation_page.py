@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mixfield.apps.ranking import FEATURES
 from mixfield.report.curves import Curve, Panel, write_curves
 from mixfield.reproduce.claims import Claim, table
-from mixfield.reproduce.resumable import Row
+from mixfield.reproduce.measured import Row
 from mixfield.reproduce.segmentation_summary import COUNTS, gains, interval, per_mode, ranking, tuned
 
 Floats = NDArray[np.float64]

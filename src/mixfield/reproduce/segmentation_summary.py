@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from mixfield.apps.ranking import fit_ranking
-from mixfield.reproduce.resumable import Row
+from mixfield.reproduce.measured import Row
 
 Floats = NDArray[np.float64]
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from mixfield.baselines.restarts import reading_order
-from mixfield.baselines.single import MaxWVariable, clamp_maxw
+from mixfield.baselines.single import PLAIN, MaxWVariable
 from mixfield.clamping.multiplier import Clamp
 from mixfield.clamping.selection import Criterion, MaxW, PhaseTransition, RandomGroup
 from mixfield.datasets.fields import random_ising
@@ -26,12 +27,11 @@ from mixfield.errors import MixfieldWarning, TooLargeError
 from mixfield.junction_tree import exact
 from mixfield.meanfield.solver import mean_field
 from mixfield.mixture.annealing import Search
-from mixfield.mixture.node import Node
-from mixfield.mixture.posterior import MixturePosterior
-from mixfield.mixture.tree import breadth_first, infer
+from mixfield.mixture.tree import breadth_first, plant
 from mixfield.reproduce.metered import MeteredSolver
 
 MODES = {7: 200, 13: 128}  # the paper's largest numbers of modes
+FEW = 16  # modes that every instance gets first
 MEMORY = 2e8  # bytes for exact log Z: 7 x 7 always fits, 13 x 13 does on grids
 BATCH = 16  # cold starts between two looks at the clock
 
@@ -48,6 +48,10 @@ RULES: dict[str, Criterion] = {
     "MAXW, same search": MaxWVariable(),
 }
 BASELINE, DEFAULT = "BASELINE-MAXW", "mf.infer"
+METHODS: dict[str, dict[str, Any]] = {
+    name: {"criterion": rule, "order": breadth_first, "search": LEAVES, "clamp": CLAMP} for name, rule in RULES.items()
+} | {DEFAULT: {}}
+CLAMPING = {"criterion": MaxWVariable(), "order": breadth_first, "search": PLAIN}  # clamp_maxw, in reading order
 MATCHED = ("OURS-MAXW, L = 1", "OURS-MAXW, L = 3", DEFAULT)  # whose compute restarts are given
 
 
@@ -87,21 +91,25 @@ def counts(n_modes: int) -> list[int]:
 
 
 def tasks(kinds: Sequence[Family], instances: int, n_modes: int) -> dict[str, tuple[Family, int, int]]:
-    """One task per instance, the first of every family first: whenever the run is stopped, all curves are there."""
+    """Every instance with few modes, then with all, the first of every family first: wherever the run is stopped, the
+    families are equally far."""
     return {
-        _task(kind, instance, min(n_modes, MODES[kind.size])): (kind, instance, min(n_modes, MODES[kind.size]))
+        _task(kind, instance, k): (kind, instance, k)
+        for most in sorted({min(FEW, n_modes), n_modes})
         for instance in range(instances)
         for kind in kinds
+        for k in [min(most, MODES[kind.size])]
     }
 
 
-def shorter_tasks(kinds: Sequence[Family], instances: int, n_modes: int) -> list[list[str]]:
-    """Names of the tasks of each instance with fewer modes and, last, with ``n_modes``: any of them gives a curve."""
-    return [
-        [_task(kind, instance, k) for k in counts(min(n_modes, MODES[kind.size]))]
-        for instance in range(instances)
-        for kind in kinds
-    ]
+def farthest(measured: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the results of each instance the one with most modes."""
+    best: dict[tuple[Family, int], dict[str, Any]] = {}
+    for result in measured:
+        key = Family(**result["family"]), int(result["instance"])
+        if key not in best or len(result["modes"]) > len(best[key]["modes"]):
+            best[key] = result
+    return list(best.values())
 
 
 def _task(kind: Family, instance: int, n_modes: int) -> str:
@@ -115,10 +123,8 @@ def measure(family: Family, instance: int, n_modes: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)
         _compile()
-        root = _root(graph, instance)
-        curves = {name: _grow(graph, rule, ks, instance, root) for name, rule in RULES.items()}
-        curves[BASELINE] = _separately(lambda k, s: clamp_maxw(graph, k, rng=instance, solver=s), ks)
-        curves[DEFAULT] = _separately(lambda k, s: infer(graph, k, rng=instance, solver=s), ks)
+        curves = {name: curve(graph, ks, instance, options) for name, options in METHODS.items()}
+        curves[BASELINE] = curve(reading_order(graph), ks, instance, CLAMPING)
         cold = mean_field(reading_order(graph), rng=instance, solver=MeteredSolver()).log_z
         restarts = _restarts(graph, curves, instance)
     return {
@@ -132,11 +138,11 @@ def measure(family: Family, instance: int, n_modes: int) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=1)
 def _compile() -> None:
     """Load the kernels before the clock starts."""
-    small = random_ising(3)
-    infer(small, 4, criterion=RULES["OURS-MAXW, L = 3"], search=LEAVES)
-    clamp_maxw(small, 2)
+    for name in ("OURS-MAXW, L = 3", DEFAULT):
+        curve(random_ising(4, rng=1), [1, 2, 4], 0, METHODS[name])
 
 
 def _exact_log_z(graph: FactorGraph) -> float | None:
@@ -146,67 +152,46 @@ def _exact_log_z(graph: FactorGraph) -> float | None:
         return None
 
 
-def _root(graph: FactorGraph, seed: int) -> tuple[float, int]:
-    """Processor seconds and sweeps of the root, which all rules share."""
-    solver, begun = MeteredSolver(), time.process_time()
-    infer(graph, 1, rng=seed, search=LEAVES, solver=solver)
-    return time.process_time() - begun, solver.meter.sweeps
+def curve(graph: Energy, ks: Sequence[int], seed: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What `infer` with these options returns for each number of modes, from one growing tree.
 
-
-def _grow(graph: FactorGraph, rule: Criterion, ks: Sequence[int], seed: int, root: tuple[float, int]) -> dict[str, Any]:
-    """The curve of one growing tree."""
-    solver, begun = MeteredSolver(), time.process_time()
-    reached = {1: root}
-
-    def seen(leaves: int) -> None:
-        reached[leaves] = time.process_time() - begun, solver.meter.sweeps
-
-    posterior = infer(
-        graph,
-        ks[-1],
-        rng=seed,
-        criterion=rule,
-        order=breadth_first,
-        search=LEAVES,
-        clamp=CLAMP,
-        solver=solver,
-        progress=seen,
-    )
-    last = len(posterior.modes)
-    spent = [reached[min(k, last)] for k in ks]
-    log_z = [bound_with(posterior.tree, min(k, last)) for k in ks]
-    return _curve(log_z, [seconds for seconds, _ in spent], [sweeps for _, sweeps in spent], posterior)
-
-
-def bound_with(tree: Sequence[Node], leaves: int) -> float:
-    """log Z~ when the tree had this many leaves: nodes are listed as they grew, two for each cut."""
-    young = tree[: 2 * leaves - 1]
-    inner = {node.parent for node in young}
-    return float(np.logaddexp.reduce([node.log_z for k, node in enumerate(young) if k not in inner]))
-
-
-def _separately(solve: Callable[[int, MeteredSolver], MixturePosterior], ks: Sequence[int]) -> dict[str, Any]:
-    """The curve of a run for each number of modes."""
+    Nothing that a smaller tree finds while it is polished reaches the larger ones, and nothing of its cost does.
+    """
     log_z, seconds, sweeps = [], [], []
+    solver, clock = MeteredSolver(), _Clock()
+    growth = plant(graph, rng=seed, solver=solver, **options)
+    growth.warm_up()
     for k in ks:
-        solver, begun = MeteredSolver(), time.process_time()
-        posterior = solve(k, solver)
-        seconds.append(time.process_time() - begun)
+        growth.grow(k)
+        grown = clock.read(), solver.meter.sweeps
+        finished = growth.fork()
+        finished.polish()
+        seconds.append(round(clock.read(), 4))
         sweeps.append(solver.meter.sweeps)
-        log_z.append(posterior.log_z)
-    return _curve(log_z, seconds, sweeps, posterior)
-
-
-def _curve(
-    log_z: Sequence[float], seconds: Sequence[float], sweeps: Sequence[int], last: MixturePosterior
-) -> dict[str, Any]:
+        log_z.append(finished.log_z)
+        clock.turn_back(grown[0])
+        solver.meter.sweeps = grown[1]
+    best = max(finished.nodes[k].leaf.log_z for k in finished.leaves)
     return {
-        "log_z": list(log_z),
-        "seconds": [round(s, 4) for s in seconds],
-        "sweeps": list(sweeps),
-        "found": len(last.modes),
-        "best_mode": last.modes[0].log_z,
+        "log_z": log_z,
+        "seconds": seconds,
+        "sweeps": sweeps,
+        "found": len(finished.leaves),
+        "best_mode": best,
     }
+
+
+class _Clock:
+    """Processor seconds of this process, which can be turned back."""
+
+    def __init__(self) -> None:
+        self._zero = time.process_time()
+
+    def read(self) -> float:
+        return time.process_time() - self._zero
+
+    def turn_back(self, seconds: float) -> None:
+        self._zero = time.process_time() - seconds
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.reproduce.claims import Claim, verdict
-from mixfield.reproduce.synthetic import BASELINE, DEFAULT, MATCHED, RULES, Family
+from mixfield.reproduce.synthetic import BASELINE, DEFAULT, MATCHED, METHODS, Family
 
 Floats = NDArray[np.float64]
 SURE = 2.0  # standard errors from which a paired difference counts
 ENOUGH = 5  # instances below which no difference does
 TIE = 1e-3  # nats
 
-METHODS = (*RULES, BASELINE, DEFAULT)
+EVERY = (*METHODS, BASELINE)
+ROOT = "OURS-MAXW, L = 1"  # whose first mode is the root that all rules share
 SAME_SEARCH = "MAXW, same search"
 
 
@@ -39,7 +40,7 @@ def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
     modes = max((r["modes"] for r in results), key=len)
     common = len(min((r["modes"] for r in results), key=len))
     is_true = all(r["exact_log_z"] is not None for r in results)
-    curves = {name: _stacked([r["curves"][name]["log_z"] for r in results], len(modes)) for name in METHODS}
+    curves = {name: _stacked([r["curves"][name]["log_z"] for r in results], len(modes)) for name in EVERY}
     for name in MATCHED:
         for budget in ("equal_time", "equal_sweeps"):
             values = [r["restarts"][name][budget] for r in results]
@@ -47,6 +48,7 @@ def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
     single = np.array([r["mean_field"] for r in results])[:, None]
     zero = np.array([r["exact_log_z"] for r in results])[:, None] if is_true else single
     sign = -1.0 if is_true else 1.0
+    root = curves[ROOT][:, :1]
     whole = [len(r["modes"]) == len(modes) for r in results]  # the same instances from the first mode to the last
     return {
         "family": family,
@@ -57,14 +59,15 @@ def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
         "instances_with": [sum(k in r["modes"] for r in results) for k in modes],
         "common": common,
         "mean_field": _mean(np.where(np.isnan(curves[DEFAULT]), np.nan, sign * (single - zero))),
-        "curves": {name: _mean(sign * (values - zero)) for name, values in curves.items()},
-        "whole_curves": {name: _mean(sign * (values - zero)[whole]) for name, values in curves.items()},
+        "curves": {name: _mean(sign * (values - zero), values - root) for name, values in curves.items()},
+        "whole_curves": {
+            name: _mean(sign * (values - zero)[whole], (values - root)[whole]) for name, values in curves.items()
+        },
         "seconds": {
-            name: _mean(_stacked([r["curves"][name]["seconds"] for r in results], len(modes)))["mean"]
-            for name in METHODS
+            name: _mean(_stacked([r["curves"][name]["seconds"] for r in results], len(modes)))["mean"] for name in EVERY
         },
         "restarts_win": {name: _losses(results, name) for name in MATCHED},
-        "log_z": {name: values[:, :common] for name, values in curves.items()},
+        "log_z": curves,
     }
 
 
@@ -73,30 +76,58 @@ def _stacked(rows: Sequence[Sequence[float]], length: int) -> Floats:
     return np.array([[*row, *[np.nan] * (length - len(row))] for row in rows])
 
 
-def _mean(values: Floats) -> dict[str, list[float]]:
-    """Of each column, over the rows that reach it."""
+def _mean(values: Floats, paired: Floats | None = None) -> dict[str, list[float]]:
+    """Of each column, over the rows that reach it; ``paired_error`` is the standard error of the columns of
+    ``paired``."""
+    found = {
+        "mean": [float(column[np.isfinite(column)].mean()) for column in values.T],
+        "standard_error": _error(values),
+    }
+    return found if paired is None else found | {"paired_error": _error(paired)}
+
+
+def _error(values: Floats) -> list[float]:
+    """Standard error of each column."""
     columns = [column[np.isfinite(column)] for column in values.T]
-    errors = [c.std(ddof=1) / np.sqrt(len(c)) if len(c) > 1 else np.nan for c in columns]
-    return {"mean": [float(c.mean()) for c in columns], "standard_error": [float(e) for e in errors]}
+    return [float(c.std(ddof=1) / np.sqrt(len(c))) if len(c) > 1 else float("nan") for c in columns]
 
 
 def _losses(results: Sequence[dict[str, Any]], method: str) -> list[dict[str, Any]]:
-    """Instances in which restarts at equal time end above a method, and by how much they beat its heaviest mode."""
+    """Instances in which restarts at equal time end above a method, by how much they beat its root, and how far
+    `infer` is above them with as many modes."""
     found = []
     for r in results:
         cold, ours = r["restarts"][method]["equal_time"][-1], r["curves"][method]
         if cold > ours["log_z"][-1] + TIE:
-            by, mode = cold - ours["log_z"][-1], cold - ours["best_mode"]
-            found.append({"instance": r["instance"], "modes": r["modes"][-1], "by": by, "above_heaviest_mode": mode})
+            found.append(
+                {
+                    "instance": r["instance"],
+                    "modes": r["modes"][-1],
+                    "by": cold - ours["log_z"][-1],
+                    "above_root": cold - ours["log_z"][0],
+                    "default_above": r["curves"][DEFAULT]["log_z"][-1] - cold,
+                }
+            )
     return found
 
 
-def differences(families: Sequence[dict[str, Any]], one: str, other: str) -> list[tuple[float, float]]:
-    """By how much ``one`` lies above ``other`` in log Z~ with as many modes as all instances have: mean and standard
-    error in each family."""
+def farther(families: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Families of which some instances have more modes than others."""
+    return [f for f in families if f["common"] < len(f["modes"])]
+
+
+def differences(
+    families: Sequence[dict[str, Any]], one: str, other: str, *, last: bool = False
+) -> list[tuple[float, float]]:
+    """By how much ``one`` lies above ``other`` in log Z~ in each family, mean and standard error.
+
+    With as many modes as all instances have, or with all modes in the instances that have them (``last``).
+    """
     pairs = []
     for entry in families:
-        gap = entry["log_z"][one][:, -1] - entry["log_z"][other][:, -1]
+        at = -1 if last else entry["common"] - 1
+        gap = entry["log_z"][one][:, at] - entry["log_z"][other][:, at]
+        gap = gap[np.isfinite(gap)]
         error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) >= ENOUGH else float("inf")
         pairs.append((float(gap.mean()), error))
     return pairs
@@ -104,11 +135,8 @@ def differences(families: Sequence[dict[str, Any]], one: str, other: str) -> lis
 
 def always_above(families: Sequence[dict[str, Any]], one: str, other: str) -> int:
     """In how many families ``one`` lies above ``other`` on average at every number of modes (ties allowed)."""
-    return sum(
-        bool((f["log_z"][one].mean(0) >= f["log_z"][other].mean(0) - TIE).all())
-        and float(f["log_z"][one].mean()) > float(f["log_z"][other].mean())
-        for f in families
-    )
+    gaps = [(f["log_z"][one] - f["log_z"][other])[:, : f["common"]].mean(0) for f in families]
+    return sum(bool((gap >= -TIE).all() and gap.mean() > 0) for gap in gaps)
 
 
 def claims(families: Sequence[dict[str, Any]]) -> list[Claim]:
@@ -127,16 +155,15 @@ def claims(families: Sequence[dict[str, Any]]) -> list[Claim]:
             )
         )
     for size in (1, 3):
-        pairs = differences(families, f"OURS-MAXW, L = {size}", f"OURS-RANDOM, L = {size}")
-        found.append(_ordered(f"OURS-MAXW performs even better than OURS-RANDOM (L = {size})", pairs))
+        said = f"OURS-MAXW performs even better than OURS-RANDOM (L = {size})"
+        found.append(_ordered(said, families, f"OURS-MAXW, L = {size}", f"OURS-RANDOM, L = {size}"))
     for side in sorted({f["family"].size for f in families}, reverse=True):
         for sign in ("mixed", "attractive"):
             chosen = [f for f in families if f["family"].size == side and f["family"].sign == sign]
             for name in ("OURS-RANDOM", "OURS-MAXW"):
-                pairs = differences(chosen, f"{name}, L = 3", f"{name}, L = 1")
-                said = "groups of L = 3 are better than single variables, L = 1"
-                where = f"{side} x {side}, {sign}, {name}"
-                found.append(_ordered(f"{where}: {said}" + (" (larger fields)" if side == 13 else ""), pairs))
+                said = f"{side} x {side}, {sign}, {name}: groups of L = 3 are better than single variables, L = 1"
+                said += " (larger fields)" if side == 13 else ""
+                found.append(_ordered(said, chosen, f"{name}, L = 3", f"{name}, L = 1"))
     for name in MATCHED:
         part = always_above(families, name, restarts_of(name))
         lost = sum(len(f["restarts_win"][name]) for f in families)
@@ -152,15 +179,28 @@ def claims(families: Sequence[dict[str, Any]]) -> list[Claim]:
     return found
 
 
-def _ordered(said: str, pairs: Sequence[tuple[float, float]]) -> Claim:
-    """A claim that one curve lies above another, by paired differences."""
+def _ordered(said: str, families: Sequence[dict[str, Any]], one: str, other: str) -> Claim:
+    """A claim that one curve lies above another, by paired differences, judged where most instances are."""
+    modes = sorted({f["modes"][f["common"] - 1] for f in families})
+    measured, above, below = _counted(differences(families, one, other), modes)
+    ahead = farther(families)
+    if ahead:
+        modes = sorted({f["modes"][-1] for f in ahead})
+        n = min(f["instances_with"][-1] for f in ahead)
+        far, *_ = _counted(differences(ahead, one, other, last=True), modes)
+        measured += f". {far} (n = {n})"
+    if above > below:
+        return Claim(said, measured, "confirmed" if above > len(families) / 2 else "partly confirmed")
+    return Claim(said, measured, "not confirmed" if below else "no clear difference")
+
+
+def _counted(pairs: Sequence[tuple[float, float]], modes: Sequence[int]) -> tuple[str, int, int]:
+    """In words and numbers: in how many families the difference is clear, and to which side."""
     above = sum(gap > SURE * error and gap > TIE for gap, error in pairs)
     below = sum(-gap > SURE * error and -gap > TIE for gap, error in pairs)
     mean = float(np.mean([gap for gap, _ in pairs]))
-    measured = (
-        f"{mean:+.2f} nats on average; clearly better in {above}, clearly worse in {below}, no clear difference in "
-        f"{len(pairs) - above - below} of {len(pairs)} families"
+    words = (
+        f"{' or '.join(map(str, modes))} modes: {mean:+.2f} nats on average; clearly better in {above}, clearly worse "
+        f"in {below} of {len(pairs)} families"
     )
-    if above > below:
-        return Claim(said, measured, "confirmed" if above > len(pairs) / 2 else "partly confirmed")
-    return Claim(said, measured, "not confirmed" if below else "no clear difference")
+    return words, above, below

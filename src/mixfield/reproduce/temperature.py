@@ -20,11 +20,12 @@ from mixfield.energy.unary import log_costs
 from mixfield.errors import MixfieldWarning
 from mixfield.meanfield.free_energy import entropies
 from mixfield.meanfield.solver import Solver, mean_field
-from mixfield.reproduce import fixed_point
+from mixfield.reproduce import fixed_point, splitting
+from mixfield.reproduce.measured import Row
 from mixfield.reproduce.photos import Photo
+from mixfield.reproduce.synthetic import families
 
 Floats = NDArray[np.float64]
-Progress = Callable[[str], None]
 
 GAMMA = 10.0
 SXY, SRGB = 10.0, 13.0
@@ -32,6 +33,7 @@ NOISE = 0.01  # nats
 MELTED = 0.99  # bits: in a large uniform field reached at 0.995 T_c
 SOLVER = Solver(tolerance=1e-5, max_iterations=3000)
 SHOWN = (1.0, 3.0, 4.0, 4.5, 5.0, 6.0)  # temperatures whose maps are drawn
+MODELS = ("model 1", "model 2", "model 3")
 UNARIES = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 
@@ -47,28 +49,51 @@ def models(photo: Photo, *, rng: int = 0) -> dict[str, DenseCRF]:
     noise = np.random.default_rng(rng).normal(0.0, NOISE, (*shape, 2))
     colours = Bilateral(photo.image, SXY, SRGB, GAMMA)
     scores = np.stack([1.0 - photo.foreground, photo.foreground], axis=-1)
-    return {
-        "model 1": DenseCRF(noise, [Gaussian(SXY, GAMMA)]),
-        "model 2": DenseCRF(noise, [colours]),
-        "model 3": DenseCRF(log_costs(scores, 1e-8), [colours]),
-    }
+    fields = (
+        DenseCRF(noise, [Gaussian(SXY, GAMMA)]),
+        DenseCRF(noise, [colours]),
+        DenseCRF(log_costs(scores, 1e-8), [colours]),
+    )
+    return dict(zip(MODELS, fields, strict=True))
 
 
-def heat(crf: DenseCRF, ladder: Sequence[float], progress: Progress) -> dict[str, Any]:
+def tasks(photo: Photo, *, quick: bool) -> dict[str, tuple[Any, ...]]:
+    """Name and values of every measurement: the models on a photo, fields with unaries, and random graphs."""
+    ladder = temperatures(quick=quick)
+    instances, sizes = (1, (7,)) if quick else (10, (13, 7))
+    size = "x".join(map(str, photo.foreground.shape))
+    return (
+        {f"{name} {photo.name} {size}": ("model", photo, name, ladder) for name in MODELS}
+        | {f"unary {unary:g}": ("unary", unary) for unary in UNARIES}
+        | {f"{kind.name} {instances}": ("graph", kind, instances) for kind in families(("mmmf",), sizes)}
+    )
+
+
+def measure(what: str, *values: Any) -> Row:
+    """One of the `tasks`."""
+    ways: dict[str, Callable[..., Row]] = {"model": on_photo, "unary": with_unaries, "graph": splitting.measure}
+    return {"what": what, **ways[what](*values)}
+
+
+def on_photo(photo: Photo, name: str, ladder: Sequence[float]) -> Row:
+    """`heat` of one of the models."""
+    return {"name": name, **heat(models(photo)[name], ladder)}
+
+
+def heat(crf: DenseCRF, ladder: Sequence[float]) -> Row:
     """Entropies in bits at each temperature (mean, lowest and highest decile), and the maps of label 0."""
     rows, maps = [], {}
     q: Floats | None = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)
         for temperature in ladder:
-            progress(f"T = {temperature:g}")
             mode = mean_field(crf, temperature=temperature, start=q, solver=SOLVER)
             q = np.asarray(mode.marginals, np.float64)
             bits = entropies(q) / np.log(2.0)
             low, high = np.percentile(bits, [10, 90])
             rows.append((temperature, bits.mean(), low, high))
             if temperature in SHOWN:
-                maps[temperature] = q[..., 0]
+                maps[f"{temperature:g}"] = q[..., 0].round(4).tolist()
     path = np.array(rows).T
     named = dict(zip(("temperature", "mean", "lowest_decile", "highest_decile"), path.tolist(), strict=True))
     return named | {"maps": maps, "melts_at": {key: melting(path[0], path[k]) for k, key in _CURVES}}

@@ -163,7 +163,11 @@ def _tanh() -> list[Panel]:
 
 def _maps(models: dict[str, Any], path: Path) -> None:
     maps = [
-        Map(f"T = {t:g}" if name == "model 1" else "", path_["maps"][t], side=name if t == SHOWN[0] else "")
+        Map(
+            f"T = {t:g}" if name == "model 1" else "",
+            np.array(path_["maps"][f"{t:g}"]),
+            side=name if t == SHOWN[0] else "",
+        )
         for name, path_ in models.items()
         for t in SHOWN
     ]

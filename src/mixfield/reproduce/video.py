@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,9 @@ from mixfield.errors import MixfieldWarning
 from mixfield.metrics.segmentation import average, confusion
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
-from mixfield.reproduce.annotated import Annotated, Example
+from mixfield.reproduce.annotated import Annotated, Example, Network
 from mixfield.reproduce.claims import Claim, table
-from mixfield.reproduce.resumable import Row, Run
+from mixfield.reproduce.measured import Row
 from mixfield.temporal.trellis import shortest_path
 
 Floats = NDArray[np.float64]
@@ -43,21 +45,30 @@ def sequences(data: Path) -> list[Annotated]:
     ]
 
 
-def run(data: Path, work: Run, *, count: int, every: int, progress: Callable[[str], None]) -> list[Row]:
-    """Everything that is missing, one row per frame and method."""
-    done = {(row["sequence"], row["frame"]) for row in work.rows()}
-    for source in sequences(data):
-        names = source.names[::every]
-        missing = [k for k, name in enumerate(names) if (source.folder.name, name) not in done]
-        before: _Frame | None = None
-        for k in range(max(0, missing[0] - 1), len(names)) if missing else ():  # the one before tells the first step
-            progress(f"{source.folder.name} {names[k]}")
-            frame = _Frame(source.load(names[k]), count)
-            if k in missing:
-                place = {"kind": source.folder.parent.name, "sequence": source.folder.name, "frame": names[k]}
-                work.add(place | frame.row(source.n_labels, before))
-            before = frame
-    return work.rows()
+def tasks(data: Path, *, count: int, every: int) -> dict[str, tuple[Any, ...]]:
+    """Name and values of every measurement: a frame, and the one before it."""
+    return {
+        f"{source.folder.name} {name}": (source.folder, source.net, name, before, count)
+        for source in sequences(data)
+        for before, name in pairwise([None, *source.names[::every]])
+    }
+
+
+def measure(folder: Path, net: Network, name: str, before: str | None, count: int) -> Row:
+    """The modes of a frame against the truth and the frame before."""
+    earlier = None if before is None else _frame(folder, net, before, count)
+    place = {"kind": folder.parent.name, "sequence": folder.name, "frame": name}
+    return place | _frame(folder, net, name, count).row(_source(folder, net).n_labels, earlier)
+
+
+@lru_cache(maxsize=1)
+def _source(folder: Path, net: Network) -> Annotated:
+    return Annotated(folder, net)
+
+
+@lru_cache(maxsize=2)  # a frame is asked for again by the next one
+def _frame(folder: Path, net: Network, name: str, count: int) -> _Frame:
+    return _Frame(_source(folder, net).load(name), count)
 
 
 class _Frame:
