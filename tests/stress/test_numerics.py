@@ -12,7 +12,6 @@ import mixfield as mf
 from mixfield.errors import MixfieldError, MixfieldWarning
 
 pytestmark = [
-    pytest.mark.interpreted,
     pytest.mark.filterwarnings("ignore::mixfield.errors.MixfieldWarning"),
     # without the compiler Python tells of every exp that overflows and every key that wraps around in a kernel
     pytest.mark.filterwarnings(r"ignore::RuntimeWarning:mixfield\.kernels\..*"),
@@ -49,6 +48,7 @@ def right(graph, answer):
     return answer
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("scale", SCALES)
 def test_couplings(scale):
     for sign in (-1, 1):
@@ -58,6 +58,7 @@ def test_couplings(scale):
     right(triple, mf.infer(triple, n_modes=2))
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("scale", SCALES)
 def test_unaries(scale):
     for unary in (scale * noise(2, 3, 3), np.where(noise(2, 3, 3) > 0, scale, -scale)):
@@ -66,6 +67,7 @@ def test_unaries(scale):
         sound(mf.infer(mf.DenseCRF(unary, [mf.Gaussian(2, 3)]), n_modes=2))
 
 
+@pytest.mark.interpreted
 def test_exact_is_right_or_refuses():
     graph = mf.FactorGraph.ising(noise(2, 3), EDGES, 1e6)
     right(graph, mf.infer(graph, n_modes=2))
@@ -74,12 +76,14 @@ def test_exact_is_right_or_refuses():
         mf.exact(mf.FactorGraph.ising(noise(2, 3), EDGES, 1e30))
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("value", [1e-30, 1e-3, 1e3, 1e6, 1e30])
 def test_kernels(value):
     sound(mf.infer(mf.DenseCRF(noise(5, 4, 3), [mf.Gaussian(2, value)]), n_modes=2))
     sound(mf.infer(mf.DenseCRF(noise(5, 4, 3), [mf.Gaussian(value, 3)]), n_modes=2))
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("temperature", [1e-30, 1e-12, 1e-3, 1e6, 1e30])
 def test_temperatures(temperature):
     graph = mf.FactorGraph.potts_grid(noise(3, 3, 3), 1.0)
@@ -96,6 +100,7 @@ def test_temperatures(temperature):
         sound(mf.mean_field(mf.DenseCRF(unary, [mf.Gaussian(2, 3)]), temperature=temperature))
 
 
+@pytest.mark.interpreted
 def test_hard_zeros():
     hard = np.where(noise(2, 3, 3) > 0.3, np.inf, 0.0)
     hard[..., 0] = 1.0
@@ -106,6 +111,7 @@ def test_hard_zeros():
     assert (dense.marginals()[np.isinf(hard)] == 0).all()
 
 
+@pytest.mark.interpreted
 def test_small_worlds():
     one = mf.FactorGraph.from_factors([3], [((0,), np.array([0.0, 1.0, 2.0]))])
     assert sound(mf.infer(one, n_modes=3)).log_z == pytest.approx(np.log(1 + np.exp(-1) + np.exp(-2)))
@@ -121,8 +127,8 @@ def test_small_worlds():
 
 
 def test_a_million_labels():
-    """On a variable alone, beside another, and in a table with another; fewer without the compiler."""
-    many = 1_000 if _interpreted() else 1_000_000
+    """On a variable alone, beside another, and in a table with another."""
+    many = 1_000_000
     costs, pair = noise(many), noise(many, 2, seed=1)
     alone = np.logaddexp.reduce(-costs)
     one = mf.FactorGraph.from_factors([many], [((0,), costs)])
@@ -142,6 +148,7 @@ def test_a_million_labels():
         mf.FactorGraph.from_factors([1_000_000] + [2] * 2_000, [])
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     "make",
     [
