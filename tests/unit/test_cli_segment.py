@@ -149,7 +149,7 @@ def test_bad_input_is_one_sentence(folder, monkeypatch, capsys):
     cases = {
         "give an image": [],
         "its --scores": [image],
-        "No such file": [folder / "none.png", "--scores", scores],
+        "no such file": [folder / "none.png", "--scores", scores],
         "swapped": [image, "--scores", folder / "swapped.npy"],
         "does not hold scores": [image, "--scores", folder / "text.npy"],
         "must be .npy": [image, "--scores", folder / "scores"],
