@@ -5,7 +5,8 @@
 
 Workers have one thread each.  Runs take turns, so that a busy machine disturbs all of them alike; ratios are of
 medians.  "whole" is the time of the run from the first line to the last, with the start of workers and cluster and
-their end; "steady" is the rate between the first result of each worker and the last result.
+their end; "steady" is the rate between the first result of each worker and the last result.  "cores" is the processor
+time of all processes over the whole time: where it is much below the number of workers, somebody else had the machine.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import argparse
 import resource
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import median
 
@@ -32,10 +33,11 @@ ENGINES = {
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a whole run, and results per second once every worker has brought one."""
+    """Seconds of a whole run, results per second once every worker has brought one, and cores in use."""
 
     whole: float
     steady: float
+    cores: float
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,20 @@ def tiny(number: int, folder: Path) -> None:
 def timed(work: batch.Work, count: int, workers: int, engine: batch.Engine) -> Times:
     """A whole batch in a new folder."""
     with tempfile.TemporaryDirectory() as folder:
-        started, at = time.perf_counter(), []
+        started, spent, at = time.perf_counter(), processor_time(), []
         items = [batch.Item(str(k), k) for k in range(count)]
         for outcome in batch.map(work, items, Path(folder), engine=engine):
             assert outcome.failure is None, outcome.failure
             at.append(time.perf_counter())
         whole = time.perf_counter() - started
-    return Times(whole, (count - workers) / (at[-1] - at[workers - 1]) if count > workers else 0.0)
+    steady = (count - workers) / (at[-1] - at[workers - 1]) if count > workers else 0.0
+    return Times(whole, steady, (processor_time() - spent) / whole)
+
+
+def processor_time() -> float:
+    """Seconds of this process and of its children that have ended."""
+    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(use.ru_utime + use.ru_stime for use in spent)
 
 
 def throughput(images: int, side: int, rounds: int) -> None:
@@ -78,13 +87,16 @@ def throughput(images: int, side: int, rounds: int) -> None:
     for _ in range(rounds):
         for name, (workers, engine) in ENGINES.items():
             found[name].append(timed(Segmented(side), images, workers, engine))
-    whole = {name: median(times.whole for times in all_times) for name, all_times in found.items()}
-    steady = {name: median(times.steady for times in all_times) for name, all_times in found.items()}
-    print(f"{images} segmentations of {side} x {side} pixels, median of {rounds}")
-    for name in ENGINES:
+    middle = {
+        name: Times(*(median(getattr(times, field.name) for times in several) for field in fields(Times)))
+        for name, several in found.items()
+    }
+    one = middle["one worker"]
+    print(f"{images} segmentations of {side} x {side} pixels, median of {rounds}; ratios to one worker")
+    for name, times in middle.items():
         print(
-            f"{name:22s} whole {whole[name]:7.1f} s, {whole['one worker'] / whole[name]:.2f} times one worker;"
-            f"   steady {steady[name]:6.2f}/s, {steady[name] / steady['one worker']:.2f} times one worker"
+            f"{name:20s} whole {times.whole:6.1f} s, ratio {one.whole / times.whole:.2f}   "
+            f"steady {times.steady:5.2f}/s, ratio {times.steady / one.steady:.2f}   cores {times.cores:.2f}"
         )
 
 
@@ -99,7 +111,7 @@ def overhead(items: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=64)
-    parser.add_argument("--side", type=int, default=120)
+    parser.add_argument("--side", type=int, default=96)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--items", type=int, help="measure the overhead on so many tiny items instead")
     told = parser.parse_args()

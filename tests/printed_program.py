@@ -49,7 +49,8 @@ def solve(costs, grid, *, integral):
         constrain({i: 1 for (frame, _), i in y.items() if frame == t}, 1, 1)
     entries = [(r, c, value) for r, row in enumerate(rows) for c, value in row.items()]
     r, c, value = map(np.array, zip(*entries, strict=True))
-    matrix = csr_array((value.astype(float), (r, c)), shape=(len(rows), len(objective)))
+    places = (r.astype(np.int32), c.astype(np.int32))  # SciPy 1.13 solves no others
+    matrix = csr_array((value.astype(float), places), shape=(len(rows), len(objective)))
     kind = np.zeros(len(objective))
     kind[: len(y)] = integral
     answer = milp(objective, integrality=kind, bounds=Bounds(0, 1), constraints=LinearConstraint(matrix, low, high))

@@ -151,3 +151,12 @@ def test_nonsense_is_refused(change, message, rng):
     images, posteriors, _ = film(rng)
     with pytest.raises(MixfieldError, match=message):
         mf.segment_video(*change(images, posteriors))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (5, 11), (8, 10), (12, 3), (15, 15), (17, 40)])
+def test_flow_of_small_images(shape):
+    """OpenCV takes none below 12 pixels."""
+    picture = np.random.default_rng(0).integers(0, 255, (*shape, 3)).astype(np.uint8)
+    found = Flow(every=1).match(picture, picture)
+    assert found.share == 1.0
+    assert found.first.tolist() == found.second.tolist() == list(range(shape[0] * shape[1]))

@@ -56,10 +56,8 @@ class Flow:
     fade: float = 20.0
 
     def match(self, first: Picture, second: Picture) -> Matches:
-        cv2 = library()
         before, after = _grey(first), _grey(second)
-        flow = cv2.DISOpticalFlow_create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
-        forth, back = flow.calc(before, after, None), flow.calc(after, before, None)
+        forth, back = _flow(before, after), _flow(after, before)
         height, width = before.shape
         y, x = (axis.ravel() for axis in np.mgrid[0 : height : self.every, 0 : width : self.every])
         there_x, there_y = x + forth[y, x, 0], y + forth[y, x, 1]
@@ -71,6 +69,19 @@ class Flow:
         change = np.abs(before[y, x].astype(np.float32) - after[to_y, to_x])
         good = inside & (miss <= self.slip) & (change <= self.fade)
         return Matches((y * width + x)[good], (to_y * width + to_x)[good], float(good.mean()))
+
+
+SMALLEST = 16  # pixels of a side for which OpenCV finds the flow
+
+
+def _flow(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """(H, W, 2) where each pixel goes; small images are continued at their border."""
+    cv2 = library()
+    height, width = before.shape
+    border = [(0, max(0, SMALLEST - height)), (0, max(0, SMALLEST - width))]
+    images = (np.pad(image, border, mode="edge") for image in (before, after))
+    flow = cv2.DISOpticalFlow_create(cv2.DISOPTICAL_FLOW_PRESET_FAST).calc(*images, None)
+    return np.asarray(flow[:height, :width])
 
 
 @dataclass(frozen=True)

@@ -64,8 +64,6 @@ class Program:
     @staticmethod
     def build(costs: ModeCosts, grid: TimeGrid, allowed: Bools) -> Program:
         """The programme with the modes ``allowed`` (T, K)."""
-        from scipy.sparse import csr_array
-
         graph, N = grid.graph, grid.graph.n
         T = len(allowed)
         begins, ends = np.flatnonzero(np.isfinite(graph.entry)), np.flatnonzero(np.isfinite(graph.exit))
@@ -83,17 +81,16 @@ class Program:
         rows = np.concatenate([inflow[0], N + outflow[0], 2 * N + frames])
         columns = np.concatenate([inflow[1], outflow[1], y])
         values = np.concatenate([ones[0], minus, ones[1], minus, np.ones(len(frames))])
-        equalities = csr_array((values, (rows, columns)), shape=(2 * N + T, total))
+        equalities = _sparse(values, rows, columns, (2 * N + T, total))
 
         number = np.full(allowed.shape, -1, np.int64)
         number[frames, choices] = y
         pair = np.arange(len(node))
-        coupling = csr_array(
-            (
-                np.concatenate([np.ones(len(node)), minus]),
-                (np.concatenate([pair, pair]), np.concatenate([z, number[grid.frame[node], mode]])),
-            ),
-            shape=(len(node), total),
+        coupling = _sparse(
+            np.concatenate([np.ones(len(node)), minus]),
+            np.concatenate([pair, pair]),
+            np.concatenate([z, number[grid.frame[node], mode]]),
+            (len(node), total),
         )
         objective = np.concatenate(
             [
@@ -150,3 +147,10 @@ class Program:
             options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 1e-9},
         )
         return None if answer.x is None else self._modes(answer.x).argmax(1)
+
+
+def _sparse(values: Floats, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Any:
+    """A matrix with 32-bit indices: SciPy 1.13 solves no others."""
+    from scipy.sparse import csr_array
+
+    return csr_array((values, (rows.astype(np.int32), columns.astype(np.int32))), shape=shape)
