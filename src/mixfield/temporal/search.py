@@ -87,11 +87,11 @@ def start(costs: ModeCosts, motion: Motion, ends: Ends, stop: float) -> State:
     active = (costs.cell.min(1) <= PROMISING) | flow.used.reshape(T, n)
     return State(
         costs, motion, ends, grid, stop, modes, flow, cost, costs.allowed, costs.allowed,
-        _bridged(active, motion),
+        bridged(active, motion),
     )  # fmt: skip
 
 
-def _bridged(active: Bools, motion: Motion) -> Bools:
+def bridged(active: Bools, motion: Motion) -> Bools:
     """Cells of a frame within reach of an active cell of the frame before and of one of the frame after, too."""
     near = motion.widen(active)
     bridges = np.zeros_like(active)
