@@ -10,11 +10,13 @@ import printed_program
 import pytest
 
 import mixfield as mf
+from mixfield.temporal.branching import branch
 from mixfield.temporal.choice import choose_modes
 from mixfield.temporal.costs import ModeCosts, frame_costs, posterior_price, printed_price, stack
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.program import Program
 from mixfield.temporal.relaxation import lower_bound
+from mixfield.temporal.search import relax, start
 from mixfield.temporal.timegrid import Ends, Motion, unroll
 
 
@@ -120,6 +122,53 @@ def test_scale():
         choice = choose_modes(costs, motion, time_limit=60)
         assert choice.cost - choice.bound <= 0.005 * abs(choice.cost)
         assert cost_of(choice, costs, motion) == pytest.approx(choice.cost, abs=1e-6)
+
+
+def test_scale_with_noise_of_its_own_in_each_mode():
+    """The same size where every mode misses and adds people of its own: half a per cent takes more than one bound."""
+    rng = np.random.default_rng(0)
+    scene = mf.datasets.doubtful_walk(80, rng=0)
+    frames = []
+    for t in range(80):
+        here = scene.truth[scene.truth["frame"] == t]
+        cells = (here["y"] // 0.5).astype(int) * 40 + (here["x"] // 0.5).astype(int)
+        q = np.minimum(1e-3 * np.exp(rng.normal(0.0, 1.5, (4, 1600))), 0.3)
+        for k in range(4):
+            seen = cells[rng.random(len(cells)) < 0.9]
+            q[k, seen] = rng.uniform(0.6, 0.99, len(seen))
+            q[k, rng.integers(1600)] = rng.uniform(0.5, 0.99)
+        frames.append(frame_costs(rng.dirichlet(np.ones(4)), q))
+    motion = Motion((40, 40), 1, scene.ground.border(), 5.0)
+    choice = choose_modes(stack(frames), motion, time_limit=60, tolerance=4e-3)
+    assert len(choice.pieces) > 1
+    assert choice.cost - choice.bound <= 0.005 * abs(choice.cost)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_without_tolerance_the_answer_is_proven(seed):
+    rng = np.random.default_rng(seed)
+    motion = Motion((3, 3), 1, rng.random((3, 3)) < 0.3)
+    costs = random_costs(rng, 6, 3, 9)
+    choice = choose_modes(costs, motion, tolerance=0.0)
+    assert choice.cost - choice.bound <= 2e-4 * (1.0 + abs(choice.cost))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pieces_hold_every_choice_once_and_bound_it(seed):
+    rng = np.random.default_rng(100 + seed)
+    motion = Motion((3, 3), 1, rng.random((3, 3)) < 0.3)
+    costs = random_costs(rng, 5, 3, 9)
+    state = relax(start(costs, motion, Ends.open(motion), time.monotonic() + 60))
+    _, certificate = branch(state, 0.0)
+    grid = unroll(np.ones((5, 9), bool), motion, Ends.open(motion))
+    bounds = [lower_bound(costs, grid, piece.part(slice(None))[1], piece.allowed).value for piece in certificate.pieces]
+    for modes in itertools.product(*(np.flatnonzero(a).tolist() for a in costs.allowed)):
+        chosen = np.array(modes)
+        home = [k for k, piece in enumerate(certificate.pieces) if piece.allowed[np.arange(5), chosen].all()]
+        cost = disjoint_paths(grid.graph, costs.chosen(chosen).ravel()).cost + costs.price(chosen)
+        assert len(home) == 1
+        assert bounds[home[0]] <= cost + 1e-9
+        assert certificate.bound <= cost + 1e-7
 
 
 @pytest.mark.parametrize("seconds", [0.001, 1.0])

@@ -42,7 +42,7 @@ class Occupancy:
         ``scene.reduction``.
     form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma.
     variance : v (or sigma) of every view, or one per view; ``scene.variance`` if not given, and where the scene has
-        none `SHARE` times the share of the image that a person takes.
+        none `SHARE` times the share of the image that a person takes, times the number of views that look at the same.
     noise : eta, an area of noise as a share of the image.
     ignored : cells emptier than this are left out of the average image; 1 leaves out none.
     damping : part of the old probability that an update keeps.
@@ -85,7 +85,7 @@ class Occupancy:
         self._views = [view.reduced(scene.reduction) for view in scene.views]
         scales = np.asarray(scene.variance if variance is None else variance, np.float64)
         if variance is None and scene.variance is None:
-            scales = np.array([SHARE * view.person_share() or 1.0 for view in scene.views])
+            scales = np.array([SHARE * view.person_share() or 1.0 for view in scene.views]) * _witnesses(scene.views)
         self.variance = tuple(_arrays.positive("variance", v) for v in np.broadcast_to(scales, len(masks)).tolist())
         self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
 
@@ -170,6 +170,16 @@ class Occupancy:
             empty = np.clip(mode[:, 0], kernels.silhouettes.EMPTIEST, 1.0)
             average[k] = kernels.silhouettes.field(self.views, empty, images, costs[k])
         return average.reshape(marginals.shape[:-3]), costs.reshape(marginals.shape)
+
+
+def _witnesses(views: Sequence[View]) -> Floats:
+    """(C,) how many views, itself included, show a cell that this one shows, on average.
+
+    Calibrations and clocks are never exact: where several cameras look, each is wrong for the others too, and what they
+    say together is worth about as much as what one says.
+    """
+    seen = np.array([view.visible for view in views], np.float64)
+    return np.asarray((seen @ seen.sum(0)) / np.maximum(seen.sum(1), 1.0)).clip(1.0)
 
 
 def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:

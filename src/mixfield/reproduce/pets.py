@@ -38,14 +38,18 @@ class Pets:
     def footage(self) -> Footage:
         return Footage(tuple(Camera(pictures(self.folder, FOOTAGE[view]), None) for view in self.views))
 
-    def truth(self, frames: Sequence[int]) -> dict[int, NDArray[np.float64]]:
-        """Foot points of the annotated boxes, on the ground and inside the area."""
+    def people(self, frames: Sequence[int]) -> dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Identities (k,) and foot points (k, 2) of the annotated boxes, on the ground and inside the area."""
         camera = read_camera(self.folder / "View_001.xml")
         boxes = read_cvml(self.folder / "PETS2009-S2L1-cropped-frames0-399.xml")
-        places = {}
+        found = {}
         for frame in frames:
-            _, left, top, wide, tall = boxes[frame].T
+            identity, left, top, wide, tall = boxes[frame].T
             feet = camera.to_ground(np.stack([left + wide / 2, top + tall], axis=-1))
             inside = (feet >= AREA[:2]).all(1) & (feet <= AREA[2:]).all(1)
-            places[frame] = feet[inside]
-        return places
+            found[frame] = identity[inside].astype(np.int64), feet[inside]
+        return found
+
+    def truth(self, frames: Sequence[int]) -> dict[int, NDArray[np.float64]]:
+        """The foot points alone."""
+        return {frame: feet for frame, (_, feet) in self.people(frames).items()}

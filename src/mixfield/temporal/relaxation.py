@@ -10,6 +10,7 @@ is at most the optimum: one flow on the whole grid, whatever cells the multiplie
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,29 @@ class LowerBound:
     regret: Floats
     used: Bools
     price: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Multipliers that prove a bound for the choices among some modes.
+
+    Attributes
+    ----------
+    allowed : (T, K) the modes.
+    sparse : (T K, n) multipliers, most of which are zero.
+    """
+
+    allowed: Bools
+    sparse: Any
+
+    def part(self, frames: slice) -> tuple[Bools, Floats]:
+        """Modes and multipliers (T, K, n) of some frames."""
+        T, K = self.allowed.shape
+        return self.allowed[frames], self.sparse.toarray().reshape(T, K, -1)[frames]
+
+    def after(self, frames: int) -> Piece:
+        """The piece without its first frames."""
+        return Piece(self.allowed[frames:], self.sparse[frames * self.allowed.shape[1] :])
 
 
 def lower_bound(costs: ModeCosts, grid: TimeGrid, multipliers: Floats, allowed: Bools) -> LowerBound:

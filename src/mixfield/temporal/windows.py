@@ -8,7 +8,7 @@ the dual prices of a flow that looks ahead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,7 +19,7 @@ from mixfield import _arrays
 from mixfield.errors import MixfieldError
 from mixfield.temporal.choice import ModeChoice, Path, choose_modes
 from mixfield.temporal.costs import FrameCosts, ModeCosts, stack
-from mixfield.temporal.relaxation import lower_bound
+from mixfield.temporal.relaxation import LowerBound, Piece, lower_bound
 from mixfield.temporal.timegrid import Ends, Motion, unroll
 
 Floats = NDArray[np.float64]
@@ -120,7 +120,9 @@ def _settle(
     else:
         choice = _pinned(costs, motion, seam, time_limit)
     paths, alive, identities = _continue(choice, seam, kept)
-    price, bound = _certify(costs, choice.multipliers, kept, last, motion, seam)
+    price, bound = _certify(costs, choice.pieces, kept, last, motion, seam)
+    if seam.frame == 0 and last:
+        bound = max(bound, choice.bound)
     begun = sum(identity >= seam.identities for identity in paths)
     people = sum(
         float(costs.chosen(choice.modes)[path.frames - seam.frame, path.cells].sum()) for path in paths.values()
@@ -146,7 +148,7 @@ def _pinned(costs: ModeCosts, motion: Motion, seam: _Seam, time_limit: float) ->
     choice = choose_modes(extended, motion, Ends(first, np.zeros(motion.n)), time_limit=time_limit)
     paths = tuple(Path(path.first - 1, path.cells) for path in choice.paths)
     rest = (choice.cost + force * len(cells), choice.bound + force * len(cells))
-    return ModeChoice(choice.modes[1:], paths, *rest, choice.multipliers[1:])
+    return ModeChoice(choice.modes[1:], paths, *rest, tuple(piece.after(1) for piece in choice.pieces))
 
 
 def _continue(choice: ModeChoice, seam: _Seam, kept: int) -> tuple[dict[int, Path], dict[int, int], int]:
@@ -169,21 +171,21 @@ def _continue(choice: ModeChoice, seam: _Seam, kept: int) -> tuple[dict[int, Pat
 
 
 def _certify(
-    costs: ModeCosts, multipliers: Floats, kept: int, last: bool, motion: Motion, seam: _Seam
+    costs: ModeCosts, pieces: Sequence[Piece], kept: int, last: bool, motion: Motion, seam: _Seam
 ) -> tuple[Floats, float]:
     """The prices at the next seam, and the bound of the segment between the prices at its ends."""
     nothing = np.zeros(motion.n)
 
-    def between(frames: slice, end: Floats) -> tuple[Floats, float]:
+    def between(frames: slice, end: Floats) -> list[LowerBound]:
         part = ModeCosts(costs.mode[frames], costs.cell[frames])
         grid = unroll(np.ones((len(part.mode), motion.n), bool), motion, Ends(seam.price, end))
-        proof = lower_bound(part, grid, multipliers[frames], part.allowed)
-        return proof.price, proof.value
+        told = [piece.part(frames) for piece in pieces]
+        return [lower_bound(part, grid, multipliers, allowed) for allowed, multipliers in told]
 
-    ahead, bound = between(slice(None), nothing)
+    ahead = between(slice(None), nothing)
     if last:
-        return nothing, bound
-    price = ahead[kept]
+        return nothing, min(proof.value for proof in ahead)
+    price = min(ahead, key=lambda proof: proof.value).price[kept]
     price = np.where(np.isfinite(price), price, price[np.isfinite(price)].max(initial=0.0))
     dearest = np.append(price, -np.inf)[motion.neighbours].max(1)
-    return price, between(slice(0, kept), -dearest)[1]
+    return price, min(proof.value for proof in between(slice(0, kept), -dearest))
