@@ -31,7 +31,7 @@ from mixfield.report.svg import Panel, figure
 Progress = Callable[[int], None]
 
 CERTAINTY = 0.99  # of a scribble
-FRAMES = 9
+FRAMES = 9  # an illustration: chosen, like the speed below, for a short walk in which time settles a doubt
 TOLERANCE, ITERATIONS = 1e-4, 300  # for people, as for `mixfield detect`
 
 
