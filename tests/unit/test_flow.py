@@ -15,7 +15,7 @@ from mixfield import kernels
 from mixfield.errors import MixfieldError
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import FREE, SINK, SOURCE, Flow, PathGraph, cost_of
-from mixfield.temporal.timegrid import Ends, Motion, unroll
+from mixfield.temporal.timegrid import Ends, Motion, unroll, unroll_all
 
 pytestmark = pytest.mark.interpreted
 
@@ -200,3 +200,19 @@ def test_constants_are_those_of_the_kernels():
     nothing = np.full(5, FREE)
     assert cost_of(graph, cost, nothing, nothing) == 0.0
     assert Flow(0.0, nothing, nothing, np.zeros((5, 2))).paths() == []
+
+
+@pytest.mark.parametrize(
+    ("frames", "shape", "radius"), [(1, (3, 4), 1), (2, (1, 1), 1), (5, (4, 3), 1), (4, (5, 6), 2)]
+)
+def test_all_cells_unroll_faster_to_the_same(frames, shape, radius):
+    rng = np.random.default_rng(0)
+    motion = Motion(shape, radius, rng.random(shape) < 0.3, 2.0)
+    ends = Ends(rng.random(motion.n), rng.random(motion.n))
+    slow, fast = unroll(np.ones((frames, motion.n), bool), motion, ends), unroll_all(frames, motion, ends)
+    for name in ("frame", "cell"):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
+    for name in ("entry", "exit", "start", "tail", "arc_cost"):
+        ours, theirs = getattr(fast.graph, name), getattr(slow.graph, name)
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype

@@ -106,9 +106,20 @@ def test_batch_is_one_after_the_other():
 def test_variance_follows_the_size_of_a_person():
     scene = random_room(np.random.default_rng(0), variance=None)
     energy = mf.Occupancy(scene, random_masks(np.random.default_rng(1), scene))
-    assert energy.variance == pytest.approx([0.2 * view.person_share() for view in scene.views])
+    seen = np.array([view.visible for view in scene.views])
+    witnesses = [seen[:, view.visible].sum(0).mean() for view in scene.views]
+    assert max(witnesses) > 1
+    expected = [0.2 * view.person_share() * count for view, count in zip(scene.views, witnesses, strict=True)]
+    assert energy.variance == pytest.approx(expected)
     assert mf.Occupancy(scene, energy.masks, variance=0.3).variance == (0.3, 0.3)
     assert mf.Occupancy(scene, energy.masks, variance=[0.1, 0.2]).variance == (0.1, 0.2)
+
+
+def test_variance_of_one_view_does_not_know_of_others():
+    scene = random_room(np.random.default_rng(0), variance=None)
+    alone = scene.of_views([1])
+    energy = mf.Occupancy(alone, random_masks(np.random.default_rng(1), alone))
+    assert energy.variance == pytest.approx([0.2 * alone.views[0].person_share()])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from scipy.ndimage import distance_transform_edt
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.neighbourhood import apart
-from mixfield.clamping.people import People, people
 from mixfield.clamping.selection import box
 from mixfield.energy.energy import fields
 from mixfield.meanfield.free_energy import bounds
@@ -31,17 +30,14 @@ class FieldRanked:
     """Empty places with the highest field, and occupied ones, in the order of what turning them over costs (C = 1).
 
     An empty place is a cell and its neighbours: somebody there, or nobody.  An occupied one is a cell and all around it
-    that is nearer to its person than to others: somebody there, or nobody, so that the person has to move, to be
-    explained by others, or to vanish.  Occupied cells closer than ``clear`` are one person: the place of each is all
-    around them but the others, so that nobody there is the person in fewer cells.
-
-    A turn after which everybody stands where they stood, or somebody in more cells than before, is no alternative.
+    that is nearer to it than to any other occupied cell: somebody there, or nobody, so that the person has to move,
+    to be explained by others, or to vanish.
 
     Attributes
     ----------
     radius : cells around an empty place that belong to it.
     reach : cells around an occupied place that belong to it.
-    clear : cells that an empty place keeps from every occupied one, and that a person must move to be elsewhere.
+    clear : cells that an empty place keeps from every occupied one.
     spacing : cells between two empty places.
     additions, removals : empty and occupied places that are tried.
     updates : length of a trial.
@@ -63,18 +59,9 @@ class FieldRanked:
         groups, occupied = self._places(leaf)
         if not groups:
             return
-        score, q = self._try(leaf, groups, occupied)
-        known = [self._people(leaf.q, leaf.energy.shape)]
-        for k in np.argsort(-score, kind="stable"):
-            found = self._people(q[k], leaf.energy.shape)
-            if len(known) <= self.proposals and not any(found.repeat(other, self.clear) for other in known):
-                known.append(found)
-                yield Proposal(Cardinality(groups[k], np.array(1), 1), score=float(score[k]))
-
-    def _people(self, q: Floats, shape: tuple[int, ...]) -> People:
-        """Who stands where, among the cells that count."""
-        taken = q[:, 1] > 0.5
-        return people(np.flatnonzero(taken if self.within is None else taken & self.within), shape, self.clear)
+        score = self._try(leaf, groups, occupied)
+        for k in np.argsort(-score, kind="stable")[: self.proposals]:
+            yield Proposal(Cardinality(groups[k], np.array(1), 1), score=float(score[k]))
 
     def _places(self, leaf: Leaf) -> tuple[list[Int64s], NDArray[np.bool_]]:
         """Groups to turn over, the cell in their middle first, and which of them are occupied."""
@@ -83,26 +70,22 @@ class FieldRanked:
         logit, taken = field[:, 0] - field[:, 1], leaf.q[:, 1] > 0.5
         free: NDArray[np.bool_] = np.asarray(leaf.cell.allowed.all(1))
         wanted = free if self.within is None else free & self.within
-        owner, away = np.full(len(free), -1), np.full(len(free), np.inf)
+        nearest, away = np.arange(len(free)), np.full(len(free), np.inf)
         if taken.any():
             distance, at = distance_transform_edt(~taken.reshape(shape), return_indices=True)
-            away = distance.ravel()
-            owner[taken] = people(np.flatnonzero(taken), shape, self.clear).owner
-            owner = owner[np.ravel_multi_index(at, shape).ravel()]
+            nearest, away = np.ravel_multi_index(at, shape).ravel(), distance.ravel()
         empty = np.flatnonzero(wanted & (away > self.clear))
         added = apart(empty[np.argsort(-logit[empty], kind="stable")], self.spacing, shape, self.additions)
         held = np.flatnonzero(wanted & taken)
         removed = held[np.argsort(logit[held], kind="stable")][: self.removals]
         groups = [_group(int(c), box(int(c), self.radius, shape), free) for c in added]
         for c in removed.tolist():
-            around = np.unique(
-                np.concatenate([box(int(m), self.reach, shape) for m in np.flatnonzero(taken & (owner == owner[c]))])
-            )
-            groups.append(_group(c, around[(owner[around] == owner[c]) & ~taken[around]], free))
+            around = box(c, self.reach, shape)
+            groups.append(_group(c, around[nearest[around] == c], free))
         return groups, np.arange(len(groups)) >= len(added)
 
-    def _try(self, leaf: Leaf, groups: list[Int64s], occupied: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Bounds (k,) that short runs reach with each place turned over, and their marginals."""
+    def _try(self, leaf: Leaf, groups: list[Int64s], occupied: NDArray[np.bool_]) -> Floats:
+        """Bounds (k,) that short runs reach with each place turned over."""
         bias = np.repeat(leaf.cell.bias[None], len(groups), 0)
         q = np.repeat(leaf.q[None], len(groups), 0)
         for k, group in enumerate(groups):
@@ -111,7 +94,7 @@ class FieldRanked:
             q[k, turned] = [1.0, 0.0] if occupied[k] else [0.0, 1.0]
         tilt = Tilt(bias, np.arange(len(groups), dtype=np.int32))
         run = leaf.solver.ascend(leaf.energy, q, tilt, tolerance=1e-3, max_iterations=self.updates)
-        return bounds(leaf.energy, run.q), run.q
+        return bounds(leaf.energy, run.q)
 
 
 def _group(centre: int, around: Int64s, free: NDArray[np.bool_]) -> Int64s:

@@ -20,7 +20,7 @@ from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import Flow
 from mixfield.temporal.program import Program
 from mixfield.temporal.relaxation import LowerBound, Piece, lower_bound
-from mixfield.temporal.timegrid import Ends, Motion, TimeGrid, unroll
+from mixfield.temporal.timegrid import Ends, Motion, TimeGrid, unroll, unroll_all
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -81,7 +81,7 @@ class State:
 def start(costs: ModeCosts, motion: Motion, ends: Ends, stop: float) -> State:
     """The cheapest mode of each frame; promising cells, those of its paths, and the bridges between them."""
     T, _, n = costs.cell.shape
-    grid = unroll(np.ones((T, n), bool), motion, ends)
+    grid = unroll_all(T, motion, ends)
     modes = costs.mode.argmin(1)
     flow, cost = _evaluate(costs, grid, modes)
     active = (costs.cell.min(1) <= PROMISING) | flow.used.reshape(T, n)

@@ -111,11 +111,28 @@ def unroll(active: Bools, motion: Motion, ends: Ends) -> TimeGrid:
     tails[later] = number[frame[later, None] - 1, motion.neighbours[cell[later]]]
     exists = tails >= 0
     start = np.concatenate([[0], np.cumsum(exists.sum(1))])
+    return _grid(T, frame, cell, start, tails[exists].astype(np.int32), motion, ends)
+
+
+def unroll_all(frames: int, motion: Motion, ends: Ends) -> TimeGrid:
+    """The same with all cells of all frames: every step is the first one again, so many nodes and arcs further on."""
+    exists = motion.neighbours >= 0
+    tails, steps = motion.neighbours[exists].astype(np.int32), np.arange(frames - 1)[:, None]
+    into = np.cumsum(exists.sum(1))
+    start = np.concatenate([np.zeros(motion.n + 1, np.int64), (into + len(tails) * steps).ravel()])
+    tail = (tails + (motion.n * steps).astype(np.int32)).ravel()
+    cell = np.tile(np.arange(motion.n), frames)
+    return _grid(frames, np.repeat(np.arange(frames), motion.n), cell, start, tail, motion, ends)
+
+
+def _grid(
+    frames: int, frame: Ints, cell: Ints, start: Ints, tail: NDArray[np.int32], motion: Motion, ends: Ends
+) -> TimeGrid:
+    """With what it costs to come and go."""
     doors = motion.doors.ravel()[cell]
     entry = np.where(doors, motion.entry_cost, np.inf)
     exit_ = np.where(doors, 0.0, np.inf)
-    first, last = frame == 0, frame == T - 1
+    first, last = frame == 0, frame == frames - 1
     entry[first] = np.minimum(entry[first], ends.first[cell[first]])
     exit_[last] = np.minimum(exit_[last], ends.last[cell[last]])
-    tail = tails[exists].astype(np.int32)
     return TimeGrid(frame, cell, PathGraph(entry, exit_, start, tail, np.zeros(len(tail))))

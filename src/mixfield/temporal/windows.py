@@ -20,7 +20,7 @@ from mixfield.errors import MixfieldError
 from mixfield.temporal.choice import ModeChoice, Path, choose_modes
 from mixfield.temporal.costs import FrameCosts, ModeCosts, stack
 from mixfield.temporal.relaxation import LowerBound, Piece, lower_bound
-from mixfield.temporal.timegrid import Ends, Motion, unroll
+from mixfield.temporal.timegrid import Ends, Motion, unroll_all
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -178,7 +178,7 @@ def _certify(
 
     def between(frames: slice, end: Floats) -> list[LowerBound]:
         part = ModeCosts(costs.mode[frames], costs.cell[frames])
-        grid = unroll(np.ones((len(part.mode), motion.n), bool), motion, Ends(seam.price, end))
+        grid = unroll_all(len(part.mode), motion, Ends(seam.price, end))
         told = [piece.part(frames) for piece in pieces]
         return [lower_bound(part, grid, multipliers, allowed) for allowed, multipliers in told]
 
