@@ -49,14 +49,13 @@ def integers(name: str, value: ArrayLike, *, low: int, high: int) -> NDArray[np.
     array = np.asarray(value)
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
-    if array.dtype.kind == "f" and np.all(np.isfinite(array) & (array == np.floor(array))):
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
+    whole = array.dtype.kind == "f" and bool(np.all(np.isfinite(array) & (array == np.floor(array))))
+    if array.dtype.kind not in "iu" and not whole:
         raise MixfieldError(f"{name} must hold integers, got dtype {array.dtype}")
     outside = (array < low) | (array >= high)
     if outside.any():
         where = tuple(int(i) for i in np.argwhere(outside)[0])
-        raise MixfieldError(f"{name} must lie in {low}..{high - 1}, got {array[where]} at index {where}")
+        raise MixfieldError(f"{name} must lie in {low}..{high - 1}, got {array[where]:.15g} at index {where}")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 

@@ -6,6 +6,7 @@ import lzma
 import math
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
@@ -75,7 +76,9 @@ def _array(stream: IO[bytes], path: str) -> NDArray[Any]:
     if version not in ((1, 0), (2, 0), (3, 0)):
         raise ValueError(f"version {version} of the npy format is not known")
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = header(stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that Python 2 wrote it
+        shape, fortran, dtype = header(stream)
     if dtype.hasobject:
         raise ValueError("pickled objects are not read")
     size = math.prod(shape) * dtype.itemsize

@@ -76,6 +76,19 @@ def test_nothing_is_unpickled(tmp_path):
         mf.read_scores(tmp_path / "a.npy")
 
 
+def test_arrays_of_python_2(tmp_path):
+    """Their lengths are long integers; no warning about it."""
+    np.save(tmp_path / "a.npy", np.ones((3, 4, 2)))
+    content = (tmp_path / "a.npy").read_bytes().replace(b"(3, 4, 2), ", b"(3L, 4, 2),")
+    (tmp_path / "a.npy").write_bytes(content)
+    assert mf.read_scores(tmp_path / "a.npy").shape == (3, 4, 2)
+
+
+def test_numbers_that_are_no_integers_of_this_machine():
+    with pytest.raises(MixfieldError, match=r"edges must lie in 0\.\.1, got 1e\+300"):
+        mf.FactorGraph.from_pairwise(np.zeros((2, 2)), [(0.0, 1e300)], np.zeros((1, 2, 2)))
+
+
 def test_decompression_bombs_name_the_limit(tmp_path, monkeypatch):
     def chunk(kind, content):
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

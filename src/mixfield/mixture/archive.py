@@ -69,9 +69,20 @@ def read(path: str | PathLike[str]) -> Contents:
     try:
         modes = tuple(_mode(row, q) for row, q in zip(header["modes"], marginals, strict=True))
         tree = tuple(_node(row) for row in header["tree"])
+        _check_numbers(modes, marginals)
         return Contents(modes, tree, float(header["t_max"]), tuple(str(note) for note in header["notes"]))
-    except (KeyError, TypeError, ValueError, MixfieldError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def _check_numbers(modes: tuple[Mode, ...], marginals: NDArray[np.float64]) -> None:
+    """Bounds and probabilities are numbers, and there is a mode."""
+    if not modes or marginals.ndim < 2 or marginals.shape[-1] == 0:
+        raise ValueError(f"marginals must be of one or more modes and labels, got shape {marginals.shape}")
+    if not all(mode.log_z < np.inf for mode in modes):
+        raise ValueError("the bound of a mode must be a number below infinity")
+    if not ((marginals >= 0) & (marginals <= 1 + 1e-6)).all():
+        raise ValueError("marginals must be probabilities")
 
 
 def _write_npz(file: Any, arrays: dict[str, NDArray[Any]]) -> None:
