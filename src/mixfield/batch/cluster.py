@@ -32,8 +32,8 @@ CALM = {
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.comm.timeouts.connect": "120s",  # a busy machine starts workers slowly
-    # by default memory is given back after every array, and the next one waits for its pages; and workers complain on the
-    # terminal when they are ended
+    # by default memory is given back after every array, and the next one waits for its pages; and workers complain on
+    # the terminal when they are ended
     "distributed.nanny.pre-spawn-environ": {
         "OMP_NUM_THREADS": 1,
         "MKL_NUM_THREADS": 1,
