@@ -189,7 +189,8 @@ def _started(distributed: Any, workers: int) -> Any:
             n_workers=workers,
             threads_per_worker=1,
             memory_limit=0,  # results are files, Dask holds none
-            dashboard_address=None,
+            dashboard_address=":0",  # any port: another cluster may be running here
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
         )
     except RuntimeError as error:
