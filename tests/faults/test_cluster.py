@@ -82,7 +82,9 @@ def test_tasks():
     assert [item.name for item in todo.next()] == ["3"]
     assert todo.settle(items(3), "its worker was lost 4 times") == []
     assert [[item.name for item in todo.next()] for _ in range(4)] == [["0"], ["1"], ["2"], ["4"]]
-    (failed,) = todo.settle(items(1), "its worker was lost 4 times")
+    assert todo.settle(items(1), "its worker was lost 4 times") == []
+    assert todo.wary
+    (failed,) = todo.settle(todo.next(), "its worker was lost 4 times", alone=True)
     assert failed.failure == "its worker was lost 4 times"
 
 

@@ -67,14 +67,16 @@ class Dask:
     def run(self, work: Work, items: Iterable[Item], out: Path) -> Iterator[Outcome]:
         """See `Engine`."""
         with self._client() as client:
-            todo, ready, tasks = _Todo(items), Queue[Any](), dict[str, list[Item]]()
+            todo, ready, tasks = _Todo(items), Queue[Any](), dict[str, tuple[list[Item], bool]]()
             # a task and not scattered data: Dask makes it again when the worker that holds it is lost
             shared = client.submit(_itself, work, pure=False)
             at_once = max(1, AHEAD * sum(client.nthreads().values()))
             while True:
-                while len(tasks) < at_once and (some := todo.next()):
+                # a lost worker takes all its tasks with it: what was lost runs by itself
+                wary = todo.wary or any(alone for _, alone in tasks.values())
+                while len(tasks) < (1 if wary else at_once) and (some := todo.next()):
                     future = client.submit(_perform, some, shared, out, pure=False)
-                    tasks[future.key] = some
+                    tasks[future.key] = some, wary
                     future.add_done_callback(ready.put)
                 if not tasks:
                     return
@@ -82,7 +84,8 @@ class Dask:
                     if future.status in ("lost", "pending"):  # with its worker; Dask does it again
                         future.add_done_callback(ready.put)
                     else:
-                        yield from todo.settle(tasks.pop(future.key), self._done(future))
+                        some, alone = tasks.pop(future.key)
+                        yield from todo.settle(some, self._done(future), alone=alone)
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
@@ -153,13 +156,18 @@ class _Todo:
             return [self._alone.popleft()]
         return [self._items.popleft() for _ in range(min(self._size, len(self._items)))]
 
-    def settle(self, items: list[Item], done: _Done | str) -> list[Outcome]:
-        """Outcomes of a task; what it did not come to is to do again, and if all failed together, each alone."""
+    @property
+    def wary(self) -> bool:
+        """Whether items wait that were lost together with others."""
+        return bool(self._alone)
+
+    def settle(self, items: list[Item], done: _Done | str, *, alone: bool = False) -> list[Outcome]:
+        """Outcomes of a task; what it did not come to is to do again, and if it failed beside others, each alone."""
         if isinstance(done, _Done):
             self._items.extendleft(reversed(items[len(done.outcomes) :]))
             self._size = max(1, min(MOST, int(len(done.outcomes) * TASK / max(done.seconds, 1e-9))))
             return done.outcomes
-        if len(items) == 1:
+        if alone:
             return [Outcome(items[0].name, failure=done)]
         self._alone += items
         return []
