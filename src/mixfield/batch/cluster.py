@@ -16,6 +16,7 @@ from queue import Empty, Queue
 from typing import Any
 
 from mixfield import _threads
+from mixfield.batch.interrupts import deaf
 from mixfield.batch.items import Item, Outcome, Work
 from mixfield.batch.perform import perform
 from mixfield.batch.threads import limited
@@ -31,8 +32,8 @@ CALM = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "10s",
-    # by default memory is given back after every array, and the next one waits for its pages; and workers complain on the
-    # terminal when they are ended
+    # by default memory is given back after every array, and the next one waits for its pages; and workers that are
+    # ended complain on the terminal
     "distributed.nanny.pre-spawn-environ": {
         "OMP_NUM_THREADS": 1,
         "MKL_NUM_THREADS": 1,
@@ -98,13 +99,7 @@ class Dask:
         with (
             limited(max(1, _threads.available() // workers)),
             dask.config.set(CALM),
-            distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                memory_limit=0,  # results are files, Dask holds none
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            ) as cluster,
+            _local(distributed, workers) as cluster,
             _connected(distributed, cluster.scheduler_address, self.patience) as client,
         ):
             yield client
@@ -184,6 +179,18 @@ def _library() -> Any:
     except ImportError:
         raise MixfieldError("the engine dask needs Dask: pip install 'mixfield[cluster]'") from None
     return distributed
+
+
+def _local(distributed: Any, workers: int) -> Any:
+    """A cluster on this machine."""
+    with deaf():
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            memory_limit=0,  # results are files, Dask holds none
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        )
 
 
 @contextmanager

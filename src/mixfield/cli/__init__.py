@@ -31,12 +31,12 @@ def version(show: Annotated[bool, typer.Option("--version", help="Show the versi
 
 def main() -> None:
     """Run the command line: bad input is one sentence and exit code 2."""
-    from mixfield.errors import MixfieldError
+    from mixfield.errors import MixfieldError, sentence
 
     try:
         app()
     except (MixfieldError, OSError) as error:
-        typer.echo(f"mixfield: {error}", err=True)
+        typer.echo(f"mixfield: {sentence(error)}", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
         typer.echo("mixfield: stopped", err=True)
