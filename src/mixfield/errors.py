@@ -23,6 +23,13 @@ class BatchError(MixfieldError):
     """A batch that had to stop; finished results are kept, and the same call goes on from there."""
 
 
+def sentence(error: Exception) -> str:
+    """An error in words, those of the system without their number."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}"
+    return str(error) or type(error).__name__
+
+
 class MixfieldWarning(UserWarning):
     """A doubtful answer; the same fact is a field of the result."""
 

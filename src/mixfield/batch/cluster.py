@@ -16,6 +16,7 @@ from queue import Empty, Queue
 from typing import Any
 
 from mixfield import _threads
+from mixfield.batch.interrupts import deaf
 from mixfield.batch.items import Item, Outcome, Work
 from mixfield.batch.perform import perform
 from mixfield.batch.threads import limited
@@ -193,14 +194,15 @@ def _library() -> Any:
 def _started(distributed: Any, workers: int) -> Any:
     """A cluster on this machine."""
     try:
-        return distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            memory_limit=0,  # results are files, Dask holds none
-            dashboard_address=":0",  # any port: another cluster may be running here
-            scheduler_kwargs={"dashboard": False},
-            silence_logs=logging.CRITICAL,
-        )
+        with deaf():
+            return distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                memory_limit=0,  # results are files, Dask holds none
+                dashboard_address=":0",  # any port: another cluster may be running here
+                scheduler_kwargs={"dashboard": False},
+                silence_logs=logging.CRITICAL,
+            )
     except RuntimeError as error:
         reason = (str(error).splitlines() or ["no reason given"])[0]
         raise BatchError(f"no Dask cluster could be started here: {reason}; try --engine processes") from None

@@ -15,7 +15,7 @@ from pathlib import Path
 from mixfield import _files
 from mixfield.batch.items import Item, Outcome, Work
 from mixfield.batch.manifest import GO_ON, digest
-from mixfield.errors import MixfieldError, MixfieldWarning
+from mixfield.errors import MixfieldError, MixfieldWarning, sentence
 
 DRAFTS = ".drafts"
 
@@ -28,8 +28,8 @@ def perform(work: Work, item: Item, out: Path) -> Outcome:
     try:
         draft = _draft(out)
     except OSError as error:
-        sentence = f"cannot write to {out}: {error.strerror}; every worker must see this folder; {GO_ON}"
-        return Outcome(item.name, failure=sentence, stops=True)
+        reason = f"cannot write to {out}: {error.strerror}; every worker must see this folder; {GO_ON}"
+        return Outcome(item.name, failure=reason, stops=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MixfieldWarning)  # the same facts are notes of the results
@@ -85,7 +85,7 @@ def _failed(item: Item, error: Exception, out: Path) -> Outcome:
         reason = f"cannot write to {out}: {error.strerror or error}; {GO_ON}"
         return Outcome(item.name, failure=reason, stops=True)
     if isinstance(error, (MixfieldError, OSError)):
-        return Outcome(item.name, failure=str(error) or type(error).__name__)
+        return Outcome(item.name, failure=sentence(error))
     if isinstance(error, MemoryError):
         return Outcome(item.name, failure=f"there is not enough memory: {error}".rstrip(": "))
     trace = "".join(traceback.format_exception(error))

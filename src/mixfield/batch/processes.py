@@ -17,6 +17,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from mixfield import _threads
+from mixfield.batch.interrupts import deaf
 from mixfield.batch.items import Item, Outcome, Work
 from mixfield.batch.perform import perform
 from mixfield.batch.threads import limited
@@ -79,7 +80,7 @@ class Processes:
                 workers[-1].give(task)
 
     def _start(self, work: Work, out: Path) -> _Worker:
-        with limited(max(1, _threads.available() // self.workers)):
+        with limited(max(1, _threads.available() // self.workers)), deaf():
             return _Worker(multiprocessing.get_context(self.method), work, out)
 
 

@@ -35,14 +35,10 @@ def version(show: Annotated[bool, typer.Option("--version", help="Show the versi
 
 def main() -> None:
     """Run the command line: bad input is one sentence and exit code 2."""
-    from mixfield.errors import MixfieldError
+    from mixfield.errors import MixfieldError, sentence
 
     try:
         app()
-    except MixfieldError as error:
-        typer.echo(f"mixfield: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:  # such as "model.uai: no such file or directory", without its number
-        said = f"{error.filename}: {error.strerror.lower()}" if error.filename and error.strerror else str(error)
-        typer.echo(f"mixfield: {said}", err=True)
+    except (MixfieldError, OSError) as error:
+        typer.echo(f"mixfield: {sentence(error)}", err=True)
         sys.exit(2)
