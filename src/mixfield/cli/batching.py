@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,8 +20,6 @@ Engine = Annotated[
 ]
 Workers = Annotated[int | None, typer.Option(min=1, help="Items at a time on this machine.  [default: 1]")]
 Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")]
-
-EVERY = 10.0  # seconds between lines of progress where there is no terminal
 
 
 def engine(name: str, workers: int | None, scheduler: str) -> AnyEngine:
@@ -98,13 +95,13 @@ def printable(text: str) -> str:
 
 @contextmanager
 def _shown(what: str, total: int, *, quiet: bool) -> Iterator[Any]:
-    """A bar on a terminal, else a line now and then; nothing if quiet."""
+    """A bar on a terminal; nothing in a pipe, or if quiet."""
     from rich import progress
     from rich.console import Console
 
     screen = Console(stderr=True)
     if quiet or not screen.is_terminal:
-        yield _Lines(what, quiet)
+        yield lambda _: None
         return
     columns = (
         progress.TextColumn("{task.description}"),
@@ -114,18 +111,6 @@ def _shown(what: str, total: int, *, quiet: bool) -> Iterator[Any]:
     with progress.Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task(what, total=total, at="")
         yield lambda tally: bar.update(task, completed=tally.settled, at=str(tally))
-
-
-class _Lines:
-    """A line of progress now and then, on the error stream."""
-
-    def __init__(self, what: str, quiet: bool) -> None:
-        self._what, self._quiet, self._last = what, quiet, time.monotonic()
-
-    def __call__(self, tally: Tally) -> None:
-        if not self._quiet and time.monotonic() - self._last > EVERY:
-            self._last = time.monotonic()
-            typer.echo(f"{self._what}: {tally}", err=True)
 
 
 def table(title: str, heads: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
