@@ -39,7 +39,7 @@ class Cardinality:
         group = _arrays.integers("group", self.group, low=0, high=2**62).ravel()
         labels = _arrays.integers("labels", self.labels, low=0, high=2**31).ravel()
         labels = np.broadcast_to(labels, group.shape).copy() if labels.size == 1 else labels
-        if len(group) == 0 or len(set(group.tolist())) != len(group):
+        if len(group) == 0 or (np.diff(np.sort(group)) == 0).any():
             raise MixfieldError(f"group must name at least one variable and none twice, got {group.tolist()[:10]}")
         _arrays.check_shape("labels", labels, group.shape, "to match group")
         if not 1 <= self.count <= len(group):
@@ -84,7 +84,7 @@ def mass_inside(q: Floats, constraints: Sequence[Cardinality]) -> float:
     that would take too long, the union bound (never above the truth) stands in.
     """
     mass = 1.0
-    for family in _families(constraints):
+    for family in _families(constraints, len(q)):
         if len(family) == 1:
             mass *= family[0].probability(q)
         elif np.prod([float(c.count + 1) for c in family]) * sum(len(c.group) for c in family) <= JOINT:
@@ -94,20 +94,17 @@ def mass_inside(q: Floats, constraints: Sequence[Cardinality]) -> float:
     return mass
 
 
-def _families(constraints: Sequence[Cardinality]) -> list[list[Cardinality]]:
-    """Constraints linked by common variables."""
-    families: list[tuple[set[int], list[Cardinality]]] = []
-    for constraint in constraints:
-        variables, members = set(constraint.group.tolist()), [constraint]
-        apart = []
-        for known, others in families:
-            if variables & known:
-                variables |= known
-                members = others + members
-            else:
-                apart.append((known, others))
-        families = [*apart, (variables, members)]
-    return [members for _, members in families]
+def _families(constraints: Sequence[Cardinality], n: int) -> list[list[Cardinality]]:
+    """Constraints linked by common variables, of ``n``."""
+    families: dict[int, list[Cardinality]] = {}
+    family_of = np.full(n, -1)
+    for k, constraint in enumerate(constraints):
+        linked = [int(f) for f in np.unique(family_of[constraint.group]) if f >= 0]
+        for f in linked:
+            family_of[family_of == f] = k
+        family_of[constraint.group] = k
+        families[k] = [c for f in linked for c in families.pop(f)] + [constraint]
+    return list(families.values())
 
 
 def _joint(q: Floats, family: Sequence[Cardinality]) -> float:

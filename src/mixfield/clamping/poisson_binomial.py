@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import rel_entr
 
 from mixfield import kernels
 
 Floats = NDArray[np.float64]
 
 DIRECT = 2048  # below this size a dynamic programme beats products of transforms
+SMALLEST, ROUNDING = -745.0, -40.0  # logarithms of the smallest number, and of less than one can lose
 
 
 def distribution(p: Floats) -> Floats:
@@ -26,21 +28,31 @@ def distribution(p: Floats) -> Floats:
 
 def at_least(p: Floats, count: int) -> float:
     """Probability that ``count`` or more take their label, summed from its smaller side."""
-    if count <= 0:
-        return 1.0
-    if count > len(p):
-        return 0.0
-    law = distribution(p)
-    above, below = float(law[count:].sum()), float(law[:count].sum())
-    return above if above < below else 1.0 - below
+    return _side(p, count, above=True)
 
 
 def fewer_than(p: Floats, count: int) -> float:
     """Probability that fewer than ``count`` take their label."""
-    if count <= 0:
-        return 0.0
-    if count > len(p):
-        return 1.0
+    return _side(p, count, above=False)
+
+
+def _side(p: Floats, count: int, *, above: bool) -> float:
+    """Probability of ``count`` or more, or of fewer."""
+    sure = p == 1.0
+    p, count = p[(p > 0.0) & ~sure], count - int(sure.sum())
+    if not 0 < count <= len(p):
+        return float((count <= 0) == above)
+    expected = float(p.sum())
+    is_tail = (count > expected) == above  # of the two sides the smaller one
+    if _log_tail(len(p), expected, count) < (SMALLEST if is_tail else ROUNDING):
+        return float(not is_tail)
     law = distribution(p)
-    above, below = float(law[count:].sum()), float(law[:count].sum())
-    return below if below < above else 1.0 - above
+    here, there = float(law[count:].sum()), float(law[:count].sum())
+    here, there = (here, there) if above else (there, here)
+    return here if here < there else 1.0 - there
+
+
+def _log_tail(size: int, expected: float, count: int) -> float:
+    """A bound on the log-probability of the side of ``count`` where the expected count is not (Hoeffding, 1956)."""
+    mean, share = min(expected / size, 1 - 1e-12), (count if count > expected else count - 1) / size
+    return -size * float(rel_entr(share, mean) + rel_entr(1 - share, 1 - mean))

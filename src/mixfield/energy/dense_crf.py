@@ -272,13 +272,11 @@ class DenseCRF:
         ]
 
         def work(begin: int, end: int) -> None:
+            ours = room(max(last - first for first, last in self.bands), values.shape[1]) if keep is None else keep
             for band in range(begin, end):
                 first, last = self.bands[band]
-                if keep is None:
-                    support = room(last - first, values.shape[1])
-                else:
-                    support = keep[first:last]
-                    support[:] = 0.0
+                support = ours[: last - first] if keep is None else keep[first:last]
+                support[:] = 0.0
                 for coupling, ready in zip(self.couplings, prepared, strict=True):
                     if coupling.compatibility is None:
                         coupling.filter.add(ready, first, last, support)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ class Separable:
     bell: Float32s
     before: Float32s
     after: Float32s
+    _repeated: dict[int, tuple[Float32s, Float32s]] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def build(
@@ -89,7 +90,7 @@ class Separable:
         height, width = self.shape[-2:]
         channels = prepared.shape[1]
         values, lines = prepared.reshape(-1, height, width * channels), out.reshape(-1, width * channels)
-        before, after = np.repeat(self.before, channels), np.repeat(self.after, channels)
+        before, after = self._factors(channels)
         row, stop = first // width, last // width
         while row < stop:
             image, begin = divmod(row, height)
@@ -97,6 +98,12 @@ class Separable:
             part = lines[row - first // width : row - first // width + end - begin]
             kernels.separable.filter_add(values[image], self.rows, self.bell, channels, before, after, begin, end, part)
             row += end - begin
+
+    def _factors(self, channels: int) -> tuple[Float32s, Float32s]:
+        """The factors of every number of a row."""
+        if channels not in self._repeated:
+            self._repeated[channels] = np.repeat(self.before, channels), np.repeat(self.after, channels)
+        return self._repeated[channels]
 
 
 def _rows(source: Float32s, taps: Float32s, target: Float32s, threads: int) -> None:
