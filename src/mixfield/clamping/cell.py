@@ -37,7 +37,7 @@ class Cell:
         """The part of the cell where ``constraint`` holds too; `InfeasibleError` if there is none."""
         allowed = self.allowed.copy()
         pending = [*self.soft, constraint]
-        settled = False
+        settled = not _propagate(constraint, allowed)  # then nothing changes for the others
         while not settled:
             settled = True
             for c in list(pending):
@@ -52,21 +52,28 @@ class Cell:
         return np.where(self.allowed, 0.0, np.inf)
 
     @cached_property
+    def _narrow(self) -> NDArray[np.intp]:
+        """Variables that lack a label."""
+        return np.flatnonzero(~self.allowed.all(1))
+
+    @cached_property
     def is_strict(self) -> bool:
         """Whether no state outside the cell can have any probability."""
         return not self.soft
 
     def project(self, q: Floats) -> Floats:
         """Marginals (K, n, L) without the labels that are not allowed."""
-        inside = np.where(self.allowed, q, 0.0)
+        allowed = self.allowed[self._narrow]
+        inside = np.where(allowed, q[:, self._narrow], 0.0)
         total = inside.sum(-1, keepdims=True)
-        uniform = self.allowed / self.allowed.sum(-1, keepdims=True)
-        return np.where(total > 1e-12, inside / np.maximum(total, 1e-12), uniform)
+        uniform = allowed / allowed.sum(-1, keepdims=True)
+        projected = q.copy()
+        projected[:, self._narrow] = np.where(total > 1e-12, inside / np.maximum(total, 1e-12), uniform)
+        return projected
 
     def log_mass(self, q: Floats) -> Floats:
         """(K,) log-probability of the allowed labels under each mode of ``q`` (K, n, L)."""
-        narrow = np.flatnonzero(~self.allowed.all(1))
-        inside = np.where(self.allowed[narrow], q[:, narrow], 0.0).sum(-1)
+        inside = np.where(self.allowed[self._narrow], q[:, self._narrow], 0.0).sum(-1)
         return np.log(np.maximum(inside, 1e-300)).sum(-1)
 
     def mass(self, q: Floats) -> float:

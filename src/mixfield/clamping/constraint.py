@@ -97,12 +97,14 @@ def mass_inside(q: Floats, constraints: Sequence[Cardinality]) -> float:
 def _families(constraints: Sequence[Cardinality], n: int) -> list[list[Cardinality]]:
     """Constraints linked by common variables, of ``n``."""
     families: dict[int, list[Cardinality]] = {}
-    family_of = np.full(n, -1)
+    family = np.arange(len(constraints))  # of each constraint: the last that it is linked with
+    last = np.full(n, -1)  # constraint on each variable
     for k, constraint in enumerate(constraints):
-        linked = [int(f) for f in np.unique(family_of[constraint.group]) if f >= 0]
-        for f in linked:
-            family_of[family_of == f] = k
-        family_of[constraint.group] = k
+        seen = np.zeros(len(constraints) + 1, bool)
+        seen[last[constraint.group]] = True
+        linked = sorted(set(family[:k][seen[:k]].tolist()))
+        family[np.isin(family, linked)] = k
+        last[constraint.group] = k
         families[k] = [c for f in linked for c in families.pop(f)] + [constraint]
     return list(families.values())
 

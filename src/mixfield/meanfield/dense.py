@@ -76,7 +76,8 @@ def unpack(crf: DenseCRF, values: Float32s, n_modes: int) -> NDArray[Any]:
     size = n_modes * crf.channels
     q[..., : crf.channels] = np.moveaxis(values[:, :size].reshape(crf.n, n_modes, crf.channels), 1, 0)
     if crf.channels < crf.n_labels:
-        q[..., -1] = np.where(crf.costs[:, -1] < FORBIDDEN, np.maximum(0.0, 1.0 - q[..., :-1].sum(-1)), 0.0)
+        rest = 1.0 - sum(q[..., c] for c in range(crf.channels))
+        q[..., -1] = np.where(crf.costs[:, -1] < FORBIDDEN, np.maximum(0.0, rest), 0.0)
     return q
 
 

@@ -33,7 +33,7 @@ class Releasing:
     crf: DenseCRF
     clamp: FirmClamp
     solver: Solver
-    batch: int = 8
+    batch: int = 16
     distinct: float = 1.0
     temperatures: int = 8
     optima: Optima = field(init=False)
@@ -105,7 +105,7 @@ class Releasing:
         """Tells whether labels are nearly those of none that are ``known``; new ones join them."""
 
         def is_new(labels: NDArray[np.int64]) -> bool:
-            fresh = not any((labels == other).mean() > self.distinct for other in known)
+            fresh = not any(np.count_nonzero(labels == other) > self.distinct * labels.size for other in known)
             if fresh:
                 known.append(labels)
             return fresh
