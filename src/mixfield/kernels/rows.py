@@ -270,7 +270,7 @@ def smooth(source, row, a, b, channels, gain, keep, out):
         _smooth4(source, row * channels + shift, a * channels + shift, b * channels + shift, gain, keep, out)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(cache=True, nogil=True, error_model="numpy")
 def stack(source, start, stride, weight, begin, end, out, at, size):
     """out[at : at + size] = sum over k in begin .. end of weight[k] * source[start + k * stride :]; arrays are flat."""
     i = 0

@@ -41,40 +41,28 @@ def exponentials(x, top, cooling, exponent, scale, out, total):
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _turn(rows, out):
-    """Rows of a few pixels (count, labels) as columns (labels, count)."""
-    count, labels = rows.shape
-    if labels < 8:  # the longer loop goes inside
-        for l in range(labels):
-            for i in range(count):
-                out[l, i] = rows[i, l]
-    else:
+def _turn(rows, first, count, channel, labels, out):
+    """Some channels of the rows of a few pixels as columns (labels, count)."""
+    for l in range(labels):
         for i in range(count):
-            for l in range(labels):
-                out[l, i] = rows[i, l]
+            out[l, i] = rows[first + i, channel + l]
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _turn_back(columns, rows):
-    """Columns (labels, count) as rows of a few pixels (count, labels)."""
-    count, labels = rows.shape
-    if labels < 8:
-        for l in range(labels):
-            for i in range(count):
-                rows[i, l] = columns[l, i]
-    else:
+def _turn_back(columns, first, count, channel, labels, rows):
+    """Columns (labels, count) as some channels of the rows of a few pixels."""
+    for l in range(labels):
         for i in range(count):
-            for l in range(labels):
-                rows[i, l] = columns[l, i]
+            rows[first + i, channel + l] = columns[l, i]
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _complete(columns, per_mode, total):
-    """Fill in the last label, whose value makes all of them sum to ``total`` (count,)."""
-    for i in range(len(total)):
-        columns[per_mode, i] = total[i]
+def _complete(columns, per_mode, total, first, count):
+    """Fill in the last label, whose value makes all of them sum to ``total`` from ``first``."""
+    for i in range(count):
+        columns[per_mode, i] = total[first + i]
     for l in range(per_mode):
-        for i in range(len(total)):
+        for i in range(count):
             columns[per_mode, i] -= columns[l, i]
 
 
@@ -162,14 +150,14 @@ def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, 
     scale = exponent.view(np.float32)
     for p in range(first, last, CHUNK):
         count = min(CHUNK, last - p)
-        _turn(unary[p : p + count], costs)
+        _turn(unary, p, count, 0, n_labels, costs)
         for k in range(len(bias_of)):
-            channels = slice(k * per_mode, (k + 1) * per_mode)
-            _turn(field[p - first : p - first + count, channels], heard)
+            channel = k * per_mode
+            _turn(field, p - first, count, channel, per_mode, heard)
             if per_mode < n_labels:
-                _complete(heard, per_mode, support[p : p + count])
+                _complete(heard, per_mode, support, p, count)
             if bias_of[k] >= 0:
-                _turn(bias[bias_of[k], p : p + count], more)
+                _turn(bias[bias_of[k]], p, count, 0, n_labels, more)
                 _subtract(heard, costs, z, top)
                 _subtract(z, more, z, top)
             else:
@@ -179,15 +167,15 @@ def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, 
                 exponentials(z[l], top, cooling[k], exponent, scale, q[l], total)
             logit = _normalise(z, q, total, count)
             if watch:
-                _turn(old[p : p + count, channels], was)
+                _turn(old, p, count, channel, per_mode, was)
                 if per_mode < n_labels:
-                    _complete(was, per_mode, ones[:count])
+                    _complete(was, per_mode, ones, 0, count)
                 sums[k, 0] += _dot(was, heard, count)
                 # z holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
                 sums[k, 1] += _dot(q, heard, count) - logit / cooling[k] - _sum(top, count)
                 sums[k, 2] += _log_product(total, count) - logit
                 change[k] = max(change[k], _distance(q, was, count))
-            _turn_back(q, new[p : p + count, channels])
+            _turn_back(q, p, count, channel, per_mode, new)
 
 
 @njit(cache=True, nogil=True, inline="always")
