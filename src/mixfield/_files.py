@@ -43,6 +43,10 @@ def inside(folder: Path, name: str) -> Path:
     unusual = not name or "\0" in name or "\\" in name or parts.is_absolute() or ".." in parts.parts
     path = folder / parts
     below = len(parts.parts) > 1  # of a folder in it, which may be a link
-    if unusual or (below and not path.parent.resolve().is_relative_to(folder.resolve())) or path.is_symlink():
-        raise MixfieldError(f"{name!r} does not lie in {folder}")
+    try:
+        elsewhere = (below and not path.parent.resolve().is_relative_to(folder.resolve())) or path.is_symlink()
+    except (OSError, ValueError):  # too long, or not a name at all
+        elsewhere = True
+    if unusual or elsewhere:
+        raise MixfieldError(f"{name[:200]!r} does not lie in {folder}")
     return path

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield.errors import MixfieldError
 
+MOST = 10_000_000  # cells: a square kilometre at 32 cm
+
 
 @dataclass(frozen=True)
 class Ground:
@@ -32,6 +34,11 @@ class Ground:
         for name, count in zip(("rows", "columns"), self.shape, strict=True):
             _arrays.at_least(name, count, 1)
         _arrays.positive("cell", self.cell)
+        if self.n > MOST:
+            rows, columns = self.shape
+            raise MixfieldError(
+                f"the ground has {rows} x {columns} cells, more than {MOST}; give a smaller area or larger cells"
+            )
 
     @property
     def n(self) -> int:
