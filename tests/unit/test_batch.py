@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from mixfield import batch
+from mixfield.batch.interrupts import deaf
 from mixfield.cli import app, batching
 from mixfield.errors import MixfieldError
 
@@ -142,3 +147,21 @@ def test_unusual_names(tmp_path):
     for name in ("bad[red]x[bold].png", "badtwo\\nlines\\x1b[31m.png", "badcaf\\udce9.png"):
         assert f"failed: {name}: " in done.output
     assert len(json.loads((tmp_path / "o" / "summary.json").read_text())["failures"]) == 3
+
+
+def test_interrupts_wait_until_workers_have_started():
+    """Also where another thread, which does not block the signal, hears of it first."""
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)
+    other.start()
+    reached = False
+    try:
+        with pytest.raises(KeyboardInterrupt), deaf():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+            reached = True
+    finally:
+        done.set()
+        other.join()
+    assert reached
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
