@@ -149,19 +149,23 @@ def test_unusual_names(tmp_path):
     assert len(json.loads((tmp_path / "o" / "summary.json").read_text())["failures"]) == 3
 
 
+def _interrupted_while_deaf(reached):
+    with deaf():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+        reached.set()
+
+
 def test_interrupts_wait_until_workers_have_started():
     """Also where another thread, which does not block the signal, hears of it first."""
-    done = threading.Event()
+    done, reached = threading.Event(), threading.Event()
     other = threading.Thread(target=done.wait)
     other.start()
-    reached = False
     try:
-        with pytest.raises(KeyboardInterrupt), deaf():
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.1)
-            reached = True
+        with pytest.raises(KeyboardInterrupt):
+            _interrupted_while_deaf(reached)
     finally:
         done.set()
         other.join()
-    assert reached
+    assert reached.is_set()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
