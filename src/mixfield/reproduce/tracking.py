@@ -85,7 +85,7 @@ class Recorded:
             {frame: feet for frame, (_, feet) in people.items()},
             {frame: names.tolist() for frame, (names, _) in people.items()},
             scene.interest,
-            {"frame_rate": self.recording.frame_rate, "windows": Windows(50, 15)},
+            {"frame_rate": self.recording.frame_rate, "windows": Windows(50, 15), "time_limit": 20.0},
         )
 
 
