@@ -28,6 +28,7 @@ from mixfield.temporal.costs import printed_price
 from mixfield.temporal.windows import Windows
 
 ORACLE = 1.0  # metres at which the oracle of the ceiling chooses
+WINDOWS, SECONDS = Windows(50, 15), 20.0  # how a recording is cut, and the time for each window
 CEILING = "oracle's modes + KSP"
 PRINTED = "modes + KSP*, printed price"
 TRACKED: dict[str, dict[str, Any]] = {
@@ -85,7 +86,7 @@ class Recorded:
             {frame: feet for frame, (_, feet) in people.items()},
             {frame: names.tolist() for frame, (names, _) in people.items()},
             scene.interest,
-            {"frame_rate": self.recording.frame_rate, "windows": Windows(50, 15), "time_limit": 20.0},
+            {"frame_rate": self.recording.frame_rate, "windows": WINDOWS, "time_limit": SECONDS},
         )
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from mixfield.reproduce.measured import Row
 from mixfield.reproduce.people import THRESHOLDS
-from mixfield.reproduce.tracking import CEILING, WAYS
+from mixfield.reproduce.tracking import CEILING, SECONDS, WINDOWS
 
 DRAWN = ("modes + KSP*", "mean field + KSP", "best mode", "mean field", CEILING)
-INTRODUCTION = """# People through time
+INTRODUCTION = f"""# People through time
 
 `mixfield reproduce tracking` made this page: people detected frame by frame, then joined into tracks by
 disjoint paths through time. *KSP* takes one map of each frame, *KSP\\** chooses one of its modes together with
@@ -23,8 +23,9 @@ the paths.
 MODA by Hungarian matching on the ground; 95 % intervals from resampled blocks of ten frames. *Best mode* is the
 oracle of the page on detection, and *oracle's modes + KSP* gives the modes that it chooses at one metre to KSP:
 the most that a choice of modes can bring. IDF1 and switches are at one metre. *Gap* is the certificate: no
-choice of modes and paths costs less than this below the answer. Settings are the defaults of `mf.track`,
-windows of 50 frames with 15 of look ahead.
+choice of modes and paths costs less than this below the answer. Settings are the defaults of `mf.track`; the
+recording is cut into windows of {WINDOWS.length} frames with {WINDOWS.overlap} of look ahead,
+{SECONDS:g} seconds for each.
 
 **What a mode costs.** The paper prices a mode at log((1 - m) / m) and a person in it at log((1 - q) / q). A
 mode in which somebody is asserted (q near 1, as clamps do) then earns up to 13.8 nats for each of them, and
@@ -36,7 +37,7 @@ through them earns back, and no clipping is needed. Both are below, the printed 
 0.01.
 
 ![MODA over the distance threshold](tracking.svg)
-""".splitlines()
+"""
 
 
 def write_page(rows: Iterable[Row], about: dict[str, Any], out: Path) -> Path:
@@ -44,11 +45,11 @@ def write_page(rows: Iterable[Row], about: dict[str, Any], out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     parts: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
-        parts.setdefault(row["source"], {way: [] for way in WAYS})[row["way"]].append(row)
+        parts.setdefault(row["source"], {}).setdefault(row["way"], []).append(row)
     numbers = {"made_by": about, "sources": parts}
     (out / "tracking.json").write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
     _figure(parts, out / "tracking.svg")
-    lines = list(INTRODUCTION)
+    lines = [INTRODUCTION]
     for title, part in parts.items():
         lines += [f"## {_titled(title, part)}", "", *_table(part), ""]
     lines += [f"Made by `{about['command']}`; all numbers are in [tracking.json](tracking.json).", ""]
@@ -68,7 +69,7 @@ def _figure(parts: dict[str, dict[str, list[Row]]], path: Path) -> None:
     panels = []
     for title, part in parts.items():
         curves = []
-        for way in DRAWN:
+        for way in (way for way in DRAWN if way in part):
             intervals = [point["interval"] for point in part[way][0]["curve"]] if len(part[way]) == 1 else ()
             curves.append(Curve(way, THRESHOLDS, _moda(part[way]), intervals, dashed=way == CEILING))
         panels.append(Panel(_titled(title, part), "distance threshold (m)", "MODA", curves, top=1.0))
