@@ -28,7 +28,7 @@ def random_graph(rng, n, density=0.4):
     entry = np.where(rng.random(n) < 0.4, rng.uniform(0, 1, n), np.inf)
     exit_ = np.where(rng.random(n) < 0.4, rng.uniform(0, 1, n), np.inf)
     cost = np.where(rng.random(n) < 0.1, np.inf, rng.normal(-0.2, 1.5, n))
-    return PathGraph(entry, exit_, start, tail, rng.normal(0, 0.5, len(tail))), cost
+    return PathGraph(entry, exit_, start, tail, rng.normal(0, 0.5, len(tail)), np.arange(n)), cost
 
 
 def random_grid(rng, T, shape, *, radius=1, entry_cost=0.0):
@@ -130,7 +130,8 @@ def read_dimacs(path):
     move = np.flatnonzero(~(own | begin | end))
     move = move[np.argsort(head[move], kind="stable")]
     start = np.searchsorted(head[move] // 2 - 1, np.arange(n + 1)).astype(np.int64)
-    return PathGraph(entry, exit_, start, (tail[move] // 2 - 1).astype(np.int32), cost[move]), node_cost
+    arcs = (start, (tail[move] // 2 - 1).astype(np.int32), cost[move])
+    return PathGraph(entry, exit_, *arcs, np.arange(len(entry))), node_cost
 
 
 def test_published_tracking_graph(data):

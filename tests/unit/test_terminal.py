@@ -82,6 +82,7 @@ def inputs(tmp_path, monkeypatch):
     Path("model.uai").write_text(UAI)
     mf.infer(mf.read_uai(Path("model.uai")), 1).save("posterior.npz")
     (tmp_path / "modes").mkdir()
+    (tmp_path / "people" / "pets09-s2l1").mkdir(parents=True)
     walk = mf.datasets.walking_people(1, 1, 1)
     mf.detect(walk.scene, walk.masks[0], 1).save("modes/frame_000000.npz")
     np.save("scores.npy", np.full((8, 8, 2), 0.5))
@@ -101,8 +102,8 @@ def inputs(tmp_path, monkeypatch):
         ("segment photo.png --scores scores.npy", "mixfield.infer", "fewer --modes"),
         ("track modes", "mixfield.track", "no tracks were written"),
         ("report posterior.npz", "mixfield.report.results.report_page", "no page was written"),
-        ("reproduce tracking", "mixfield.reproduce.tracking.synthetic", "goes on from there"),
-        ("reproduce occupancy", "mixfield.reproduce.pets.Pets", "goes on from there"),
+        ("reproduce tracking --data .", "mixfield.reproduce.people.detected", "goes on from there"),
+        ("reproduce occupancy --data .", "mixfield.reproduce.occupancy.pets_curves", "goes on from there"),
         ("solve model.uai", "mixfield.read_uai", "the same command again"),
     ],
 )

@@ -49,25 +49,26 @@ def occupancy(
         "reproduce-occupancy"
     ),
     frames: Annotated[
-        int, typer.Option(min=1, max=400, help="Frames of PETS, evenly spread over the first 400.")
+        int, typer.Option(min=1, max=400, help="Frames of PETS, evenly spread over the first 400, and over the others.")
     ] = 400,
     scenes: Annotated[int, typer.Option(min=1, help="Synthetic scenes of ten frames per setting.")] = 10,
     as_json: Json = False,
 ) -> None:
     """People detection: MODA over the distance threshold on PETS 2009, and synthetic scenes."""
     from mixfield.reproduce import occupancy as experiment
-    from mixfield.reproduce.pets import Pets
+    from mixfield.reproduce.pets import TUNED, Pets
 
     folder = data_folder(data) / "people" / "pets09-s2l1"
-    chosen = sorted({round(k * 400 / frames) for k in range(frames)})
+    parts = [(Pets(folder, views), range(TUNED)) for views in ((1,), (1, 8))]
+    parts += [(Pets(folder), rest)] if (rest := Pets(folder).held_out()) else []
+    chosen = [(recording, sorted({span[k * len(span) // frames] for k in range(frames)})) for recording, span in parts]
+    walks = ((3, 1), (4, 2), (5, 2))
     results: dict[str, Any] = {"pets": [], "synthetic": []}
-    recorded, walks = (((1,), 1), ((1, 8), 4)), ((3, 1), (4, 2), (5, 2))
-    steps = sum(len(chosen[::every]) for _, every in recorded) + scenes * len(walks)
+    steps = sum(len(numbers) for _, numbers in chosen) + scenes * len(walks)
     with Progress("frames and scenes", steps, quiet=as_json, stopped=_goes_on(work)) as advance:
         say = counted(advance)
-        for views, every in recorded:
-            kept = work / f"views-{'-'.join(map(str, views))}"
-            results["pets"].append(experiment.pets_curves(Pets(folder, views), chosen[::every], kept, say))
+        for recording, numbers in chosen:
+            results["pets"].append(experiment.pets_curves(recording, numbers, recording.kept(work), say))
         for people, cameras in walks:
             results["synthetic"].append(experiment.synthetic_hits(people, cameras, say, scenes=scenes))
     _wrote(experiment.write_page(results, out), as_json)
@@ -76,28 +77,37 @@ def occupancy(
 @app.command()
 def tracking(
     data: Data = None,
-    out: Annotated[Path, typer.Option(help="Folder for the page and its numbers.")] = Path("docs/reproduction"),
+    out: Out = OUT,
     work: Annotated[Path, typer.Option(help="Folder for posteriors; a stopped run goes on there.")] = Path(
         "reproduce-occupancy"
     ),
     frames: Annotated[int, typer.Option(min=0, max=400, help="Frames of PETS; 0 for the synthetic walks only.")] = 400,
     scenes: Annotated[int, typer.Option(min=0, help="Synthetic walks with doubts.")] = 5,
+    page_only: PageOnly = False,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """People through time: MODA with and without tracks, on PETS 2009 and on synthetic walks."""
+    from mixfield.reproduce import people
     from mixfield.reproduce import tracking as experiment
+    from mixfield.reproduce.measured import kept
     from mixfield.reproduce.pets import Pets
+    from mixfield.reproduce.provenance import provenance
+    from mixfield.reproduce.tracking_page import write_page
 
-    recorded = ((1,), (1, 8)) if frames else ()
-    steps = scenes * (1 + len(experiment.WAYS)) + len(recorded) * (frames + len(experiment.WAYS))
-    with Progress("walks and frames", steps, quiet=as_json, stopped=_goes_on(work)) as advance:
-        say = counted(advance)
-        results: dict[str, Any] = {"recorded": [], "synthetic": experiment.synthetic(say, scenes=scenes)}
-        for views in recorded:
-            recording = Pets(data_folder(data) / "people" / "pets09-s2l1", views)
-            kept = work / f"views-{'-'.join(map(str, views))}"
-            results["recorded"].append(experiment.recorded(recording, frames, kept, say))
-    _wrote(experiment.write_page(results, out), as_json)
+    folder = data_folder(data) / "people" / "pets09-s2l1"
+    recordings = [Pets(folder, views) for views in ((1,), (1, 8))] if frames else []
+    recorded = [experiment.Recorded(recording, frames, recording.kept(work)) for recording in recordings]
+    tasks = experiment.tasks([*recorded, *map(experiment.Walked, range(scenes))])
+    measured = work / f"tracking-{frames}"
+    if not page_only:
+        with Progress("modes of frames", len(recorded) * frames, quiet=as_json, stopped=_goes_on(work)) as advance:
+            say = counted(advance)
+            for source in recorded:
+                people.detected(source.recording, range(frames), source.folder, say)
+        _measure(experiment.measure, tasks, measured, "tracks", workers=workers, quiet=as_json)
+    about = provenance("mixfield reproduce tracking", frames=frames, seeds=f"0 to {scenes - 1} for walks")
+    _wrote(write_page(kept(tasks, measured).values(), about, out), as_json)
 
 
 @app.command()

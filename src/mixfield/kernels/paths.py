@@ -1,7 +1,7 @@
 """Node-disjoint paths of least cost in a directed acyclic graph, by searches under potentials.
 
 Node v is split: 2v is its entrance, 2v + 1 its exit, and the arc between them carries the cost of the node and at most
-one path.  Arcs lead from lower to higher nodes and are stored by their head (``start``, ``tail``).  A flow is two
+one path.  Arcs are stored by their head (``start``, ``tail``).  A flow is two
 arrays: ``arrival[v]``, the arc by which a path reaches v (or SOURCE, or FREE), and ``following[v]``, the node after it
 (or SINK, or FREE).
 """
@@ -174,21 +174,23 @@ def disjoint(
     start: Ints,
     tail: Tails,
     arc_cost: Floats,
+    order: Ints,
     potential: Floats,
     arrival: Ints,
     following: Ints,
 ) -> None:
     """Fill a flow of least cost and its dual prices, zero at source and sink.
 
-    Node by node: the flow is optimal for the nodes so far; then comes one more, where paths may end.  If that pays, a
-    path that ended before goes on to it, or a new one begins, by the shortest way in the residual graph.
+    Node by node, in an ``order`` that has the tails of arcs before their heads: the flow is optimal for the nodes so
+    far; then comes one more, where paths may end.  If that pays, a path that ended before goes on to it, or a new one
+    begins, by the shortest way in the residual graph.
     """
     n = node_cost.shape[0]
     dist = np.full(2 * n, np.inf)
     heap, place, touched = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
     hop_arc, hop_head = np.empty(n, np.int64), np.empty(n, np.int64)
     size = np.zeros(2, np.int64)
-    for v in range(n):
+    for v in order:
         arrival[v] = FREE
         following[v] = FREE
         potential[2 * v] = entry[v]

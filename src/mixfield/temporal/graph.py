@@ -15,13 +15,14 @@ FREE, SOURCE, SINK = -1, -2, -2  # as in kernels/paths.py
 
 @dataclass(frozen=True, eq=False)
 class PathGraph:
-    """Where paths may begin, go on and end; nodes are numbered such that arcs lead from lower to higher.
+    """Where paths may begin, go on and end.
 
     Attributes
     ----------
     entry, exit : (n,) cost of beginning and of ending a path at a node, +inf where it may not.
     start, tail : arcs into node v come from ``tail[start[v] : start[v + 1]]``.
     arc_cost : (m,) cost of each arc.
+    level : (n,) of each node, such that arcs lead from lower to higher.
     """
 
     entry: Floats
@@ -29,6 +30,7 @@ class PathGraph:
     start: Ints
     tail: NDArray[np.int32]
     arc_cost: Floats
+    level: Ints
 
     @property
     def n(self) -> int:

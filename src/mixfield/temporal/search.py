@@ -107,6 +107,8 @@ def _evaluate(costs: ModeCosts, grid: TimeGrid, modes: Ints) -> tuple[Flow, floa
 
 def attempt(state: State, modes: Ints) -> State:
     """Keep ``modes`` if they are better than the best so far."""
+    if (modes == state.modes).all():
+        return state
     flow, cost = _evaluate(state.costs, state.grid, modes)
     return replace(state, modes=modes, flow=flow, cost=cost) if cost < state.cost else state
 

@@ -135,4 +135,4 @@ def _grid(
     first, last = frame == 0, frame == frames - 1
     entry[first] = np.minimum(entry[first], ends.first[cell[first]])
     exit_[last] = np.minimum(exit_[last], ends.last[cell[last]])
-    return TimeGrid(frame, cell, PathGraph(entry, exit_, start, tail, np.zeros(len(tail))))
+    return TimeGrid(frame, cell, PathGraph(entry, exit_, start, tail, np.zeros(len(tail)), frame))
