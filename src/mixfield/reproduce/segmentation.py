@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from mixfield.apps.ranking import mode_features
+from mixfield.apps.segmentation import Kernels
 from mixfield.baselines.diverse import diverse_modes
 from mixfield.clamping.selection import DensestWindow, EntropyGap, PhaseTransition
 from mixfield.energy.active_labels import active_labels
@@ -42,6 +43,7 @@ NOISES = (1.0, 2.0)  # standard deviations of the noise on scores
 TUNED = {"dl513": ("DivMBest 0.5", "noise 1"), "dl257": ("DivMBest 1", "noise 2")}  # best on the images tuned on
 ROUGH = Solver(tolerance=1e-2, max_iterations=20)
 FEW, EVERY = 8, 7  # segmentations of most images; one image in so many gets more
+STEPS = (3, 1)  # images with blocks of so many pixels a side made one: a third of the size first
 SAMPLED = 100  # pixels of each image on which probabilities are compared
 
 
@@ -145,48 +147,67 @@ def _noisy(crf: Counted, *, amount: float) -> Iterator[Mode]:
         yield mode
 
 
-def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated, str, str, int]]:
-    """Set, image, method and how many segmentations, in an order that covers all sets evenly wherever it is stopped.
+def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated, str, int, str, int]]:
+    """Set, image, step (3: a third of the size), method and how many segmentations.
 
     Our modes, DivMBest and the noise are tried on every image; on every seventh, which come last, more segmentations of
-    them and the other methods too.
+    them and the other methods too.  The order covers all sets evenly wherever it is stopped.
     """
     sets = [Annotated(data / "segmentation" / kind, net) for kind in SETS for net in NETWORKS]  # type: ignore[arg-type]
     places = [(k % EVERY == 0, k / len(one.names), one, k) for one in sets for k in range(len(one.names))[:images]]
-    for thorough, _, one, k in sorted(places, key=lambda place: place[:2]):
-        for name in ("ours", *TUNED[one.net]):
-            yield one, one.names[k], name, count if thorough else min(count, FEW)
-        for name in methods() if thorough else ():
-            if name not in ("ours", *TUNED[one.net]):
-                yield one, one.names[k], name, min(count, FEW)
+    places.sort(key=lambda place: place[:2])
+    for step in STEPS:
+        for thorough, _, one, k in places:
+            main = ("ours", *TUNED[one.net])
+            for name in main:
+                yield one, one.names[k], step, name, count if thorough else min(count, FEW)
+            for name in methods() if thorough else ():
+                if name not in main:
+                    yield one, one.names[k], step, name, min(count, FEW)
 
 
 def tasks(data: Path, *, count: int, images: int | None) -> dict[str, tuple[Any, ...]]:
     """Name and values of every measurement."""
     return {
-        f"{source.net} {source.folder.name} {image} {name}": (source, image, name, wanted)
-        for source, image, name, wanted in plan(data, count, images)
+        f"{source.net} {source.folder.name} {image} {name}" + ("" if step == 1 else f" by {step}"): (
+            source,
+            image,
+            step,
+            name,
+            wanted,
+        )
+        for source, image, step, name, wanted in plan(data, count, images)
     }
 
 
-def measure(source: Annotated, image: str, name: str, count: int) -> Row:
+def measure(source: Annotated, image: str, step: int, name: str, count: int) -> Row:
     """One method on one image."""
-    place = {"net": source.net, "set": source.folder.name, "image": image, "method": name}
+    place = {"net": source.net, "set": source.folder.name, "image": image, "step": step, "method": name}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)
-        return place | _row(*_loaded(source.folder, source.net, image), methods()[name], count)
+        return place | _row(*_loaded(source.folder, source.net, image, step), methods()[name], count)
 
 
 @lru_cache(maxsize=1)
-def _loaded(folder: Path, net: Network, image: str) -> tuple[Example, Counted, Mode]:
+def _loaded(folder: Path, net: Network, image: str, step: int) -> tuple[Example, Counted, Mode]:
     """The image that the methods share, its field and its mean field."""
-    example = Annotated(folder, net).load(image)
-    crf = _field(example)
+    example = _source(folder, net).load(image)
+    example = example.reduced(step) if step > 1 else example
+    crf = _field(example, step)
     return example, crf, mean_field(crf, solver=ROUGH)
 
 
-def _field(example: Example) -> Counted:
-    crf = DenseCRF.from_probabilities(example.probs, example.image)
+@lru_cache(maxsize=len(SETS) * len(NETWORKS))
+def _source(folder: Path, net: Network) -> Annotated:
+    return Annotated(folder, net)
+
+
+def _field(example: Example, step: int) -> Counted:
+    """The default field, with kernels that shrink with the image."""
+    kernels = Kernels()
+    crf = DenseCRF.from_probabilities(
+        example.probs, example.image, smooth_sxy=kernels.smooth_sxy / step, sxy=kernels.sxy / step
+    )
     labels, _ = active_labels(crf)
     field = Counted.of_energy(crf.restricted(labels) if len(labels) < crf.n_labels else crf)
     field.active = labels  # type: ignore[attr-defined]

@@ -27,6 +27,7 @@ from mixfield.reproduce.segmentation_summary import (
 
 Floats = NDArray[np.float64]
 
+OTHERS = ("paper", "single pixels", "restarts")  # tried on every seventh image
 NAMES = {"dl513": "strong network (dl513)", "dl257": "weak network (dl257)"}
 
 HISTORY = [
@@ -52,14 +53,16 @@ HISTORY = [
 
 def write_page(rows: Sequence[Row], about: dict[str, Any], pictures: Sequence[Path], out: Path) -> Path:
     """Write ``segmentation.md``, ``.json``, ``.svg`` and ``.png``; the page shows ``pictures``, files beside it."""
-    coefficients, report = ranking(rows)
+    small = [row for row in rows if row["step"] > 1]
+    parts = {"a third of the size": small, "full resolution": [row for row in rows if row["step"] == 1]}
+    for name in list(parts):
+        parts[f"every seventh image, {name}"] = _thorough(parts[name])
+    coefficients, report = ranking(small)
     most = max(row["wanted"] for row in rows)
-    thorough = {(row["set"], row["image"]) for row in rows if row["wanted"] == most}
-    some = [row for row in rows if (row["set"], row["image"]) in thorough]
     results = {
         "made_by": about,
-        "parts": {"all images": _part(rows), "every seventh image": _part(some)},
-        "equal_calls": {str(count): _equal(some, count) for count in COUNTS if 1 < count <= most // 2},
+        "parts": {name: _part(some) for name, some in parts.items() if some},
+        "equal_calls": {str(count): _equal(_thorough(small), count) for count in COUNTS if 1 < count <= most // 2},
         "coefficients": dict(zip(FEATURES, coefficients, strict=True)),
         "ranking": report,
     }
@@ -69,6 +72,12 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], pictures: Sequence[Pa
     page = out / "segmentation.md"
     page.write_text("\n".join(_lines(results, pictures)) + "\n", encoding="utf-8")
     return page
+
+
+def _thorough(rows: Sequence[Row]) -> list[Row]:
+    """Those of the images on which all methods were tried."""
+    images = {(row["net"], row["set"], row["image"]) for row in rows if row["method"] in OTHERS}
+    return [row for row in rows if (row["net"], row["set"], row["image"]) in images]
 
 
 def _part(rows: Sequence[Row]) -> dict[str, Any]:
