@@ -79,11 +79,14 @@ class Answer:
 Method = Callable[[Counted, int], Answer]
 
 
-def methods() -> dict[str, Method]:
-    """Every way to get several segmentations, by name; each takes the field and how many."""
+def methods(step: int = 1) -> dict[str, Method]:
+    """Every way to get several segmentations, by name; each takes the field and how many.
+
+    The paper's window shrinks with images of which every ``step``-th pixel is left.
+    """
     table: dict[str, Method] = {
         "ours": _modes(),
-        "paper": _modes(criterion=PhaseTransition(pick=DensestWindow(51)), order=breadth_first),
+        "paper": _modes(criterion=PhaseTransition(pick=DensestWindow(51 // step)), order=breadth_first),
         "single pixels": _modes(criterion=PhaseTransition(pick=EntropyGap()), order=breadth_first),
         "restarts": _one_by_one(_restarts),
     }
@@ -185,7 +188,7 @@ def measure(source: Annotated, image: str, step: int, name: str, count: int) -> 
     place = {"net": source.net, "set": source.folder.name, "image": image, "step": step, "method": name}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)
-        return place | _row(*_loaded(source.folder, source.net, image, step), methods()[name], count)
+        return place | _row(*_loaded(source.folder, source.net, image, step), methods(step)[name], count)
 
 
 @lru_cache(maxsize=1)

@@ -45,9 +45,11 @@ HISTORY = [
     "these two from 7.6 to 7.5 and from 7.6 to 9.7 points; it was not tried on others and is not part of the",
     "default.",
     "",
-    "About forty-five variants of the ranking (features, penalties, targets) were tried on 31 images; none",
-    "differed from the others by more than noise, and the first was kept. It makes better probabilities, not a",
-    "better first choice: take mean field if one answer must do.",
+    "The features of the ranking were chosen among about sixty variants on the first three quarters of the images",
+    "at a third of the size. With a hundred of them the best mode comes first in about a quarter of the cases",
+    "whatever the features; with thirty no variant did better than the weights. Evidence, edges and balance keep the",
+    "first choice as good as mean field; likeness of colours, the tension of the bound, the order of discovery and",
+    "whether a label occurs elsewhere added nothing.",
 ]
 
 
@@ -161,10 +163,13 @@ def _lines(results: dict[str, Any], pictures: Sequence[Path]) -> list[str]:
     return [
         "# Still images: the best of K segmentations",
         "",
-        "Photographs with the scores of two networks, full resolution, default kernels. Points of mean IoU per image",
-        "that the best of K segmentations gains over mean field, mean over images. An oracle gains from any variation,",
-        "so DivMBest (adapted to mean field) and mean fields of scores with smooth noise stand beside the modes, with",
-        "the strength that does best on each network. Square brackets are 95 % intervals, by resampling images.",
+        "Photographs with the scores of two networks and default kernels: all at a third of the size, where kernels",
+        "shrink with the images, and the first of each set at full resolution. Points of mean IoU per image that the",
+        "best of K segmentations gains over mean field, mean over images. An oracle gains from any variation, so",
+        "DivMBest (adapted to mean field) and mean fields of scores with smooth noise stand beside the modes, with the",
+        "strength that does best on each network. Square brackets are 95 % intervals, by resampling images. One",
+        "filtering is that of the labels of one mode; paper is its rule for where to cut (densest window of 51 pixels,",
+        "breadth first) with our clamp.",
         "",
         *table([claim for part in results["parts"].values() for net in part for claim in _claims(part[net], net)]),
         "",
@@ -272,20 +277,24 @@ def _picture_lines(pictures: Sequence[Path]) -> list[str]:
 
 
 def _ranking_lines(report: dict[str, Any]) -> list[str]:
-    first = report["learnt"]["best first"], report["weights"]["best first"], report["worth"]
+    learnt, raw = report["learnt"], report["weights"]
     return [
         "## Without an oracle",
         "",
         "Weights m_k follow from the energy and are nearly one-hot here. A ranking learnt from what can be seen of a",
         "mode (`mf.ModeRanking`) and a tempering of the bounds (`mf.Tempering`) are judged on images left out of the",
-        f"fit ({report['images']} images and networks, five folds). Where some mode beats mean field by two points",
-        f"({first[2]} cases), the best mode comes first {first[0]} times after learning, {first[1]} times by weight.",
+        f"fit ({report['images']} images and networks at a third of the size, five folds). Where some mode beats mean",
+        f"field by two points ({report['worth']} cases), the best mode comes first {learnt['best first']} times after",
+        f"learning, {raw['best first']} times by weight; among the modes other than mean field it comes first",
+        f"{learnt['best first of the others']} and {raw['best first of the others']} times, {report['chance']:.0f} by",
+        "chance.",
         "",
-        "| probabilities | best mode first | mean IoU of the first | -log p(truth) | Brier | calibration error |",
-        "|---|---|---|---|---|---|",
+        "| probabilities | best mode first | mean IoU of the first | pixels right by the mixture, % | -log p(truth) "
+        "| Brier | calibration error |",
+        "|---|---|---|---|---|---|---|",
         *(
-            f"| {name} | {one.get('best first', '-')} | {one['mean IoU']:.2f} | {one['nll']:.3f} | {one['brier']:.4f} "
-            f"| {one['calibration error']:.4f} |"
+            f"| {name} | {one.get('best first', '-')} | {one['mean IoU']:.2f} | {one['right']:.2f} | {one['nll']:.3f} "
+            f"| {one['brier']:.4f} | {one['calibration error']:.4f} |"
             for name, one in report.items()
             if isinstance(one, dict)
         ),

@@ -114,15 +114,23 @@ def ranking(rows: Sequence[Row]) -> tuple[tuple[float, ...], dict[str, Any]]:
     plain = [np.array([row["mean_field"]]) for row in mine]
     worth = [i for i, row in enumerate(mine) if qualities[i].max() > row["mean_field"] + WORTH]
     schemes = {"weights": raw, "tempered": cooled, "learnt": learnt}
-    report: dict[str, Any] = {"images": len(mine), "worth": len(worth), "mean field": _without_modes(mine, plain)}
+    chance = sum(1 / (len(qualities[i]) - 1) for i in worth)
+    report: dict[str, Any] = {"images": len(mine), "worth": len(worth), "chance": round(chance, 1)}
+    report["mean field"] = _without_modes(mine, plain)
     for name, shares in schemes.items():
         first = [int(np.argmax(share)) for share in shares]
+        other = [int(np.argmax(np.where(one[:, 0] > 0, s, -1.0))) for one, s in zip(features, shares, strict=True)]
         report[name] = {
-            "best first": sum(bool(qualities[i][first[i]] >= qualities[i].max() - 1e-9) for i in worth),
+            "best first": sum(_is_best(qualities[i], first[i]) for i in worth),
+            "best first of the others": sum(_is_best(qualities[i], other[i]) for i in worth),
             "mean IoU": 100 * float(np.mean([q[k] for q, k in zip(qualities, first, strict=True)])),
             **_probabilistic(mine, lambda i, shares=shares: shares[i]),  # type: ignore[misc]
         }
     return fit_ranking(features, qualities), report
+
+
+def _is_best(qualities: Floats, chosen: int) -> bool:
+    return bool(qualities[chosen] >= qualities.max() - 1e-9)
 
 
 def _fitted_heat(bounds: Sequence[Floats], qualities: Sequence[Floats]) -> float:
@@ -164,4 +172,10 @@ def _probabilistic(rows: Sequence[Row], shares: Callable[[int], Floats] | None) 
         if (bins == b).any()
     ]
     error = sum(abs(s - h) * n for s, h, n in curve) / len(sure)
-    return {"nll": float(np.mean(nll)), "brier": float(np.mean(brier)), "curve": curve, "calibration error": error}
+    return {
+        "nll": float(np.mean(nll)),
+        "brier": float(np.mean(brier)),
+        "right": 100 * float(hit.mean()),
+        "curve": curve,
+        "calibration error": error,
+    }
