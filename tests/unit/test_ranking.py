@@ -32,8 +32,15 @@ def test_features_compare_with_the_mean_field(problem):
     share = (posterior.labelings()[0] != posterior.labelings()[1]).mean()
     assert other[1] == pytest.approx(np.log(share / 0.1), abs=1e-6)
     assert other[2] == pytest.approx(other[1] ** 2)
-    assert other[3] == pytest.approx(np.log(0.45 / 0.55), abs=0.3)
-    assert abs(other[5]) > 0.1  # the boundary of the box is where the image changes
+    taken = posterior.labelings()[np.argmax(features[:, 0])][5, 7]
+    sign = 1 if taken == 1 else -1  # the box appears, or it vanishes
+    assert other[3] == pytest.approx(sign * (0.45 - 0.55), abs=0.05)
+    assert sign * other[4] > 0.9  # the boundary of the box is where the image changes
+    assert other[5] == (taken == 0)
+    expected = np.array([1.0, 0.0]) + np.array([-1.0, 1.0]) * energy.evidence[:, 1].mean()
+    shares = [np.bincount(labels.ravel(), minlength=2) / labels.size for labels in posterior.labelings()]
+    far = {bool(f): np.abs(share - expected).sum() for f, share in zip(features[:, 0], shares, strict=True)}
+    assert other[6] == pytest.approx(far[True] - far[False], abs=1e-6)
 
 
 def test_weights_and_calibrated_are_different_things(problem):
@@ -41,7 +48,7 @@ def test_weights_and_calibrated_are_different_things(problem):
     assert posterior.calibrated(lambda p: np.zeros(len(p.modes))).tolist() == [0.5, 0.5]
     mild = posterior.calibrated(mf.Tempering(1.0))
     assert posterior.weights[0] > mild[0] > 0.5
-    ranked = posterior.calibrated(mf.ModeRanking(energy, image, (-2.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    ranked = posterior.calibrated(mf.ModeRanking(energy, image, (-2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     assert ranked.sum() == pytest.approx(1.0)
     assert sorted(np.log(ranked / ranked.max())) == pytest.approx([-2.0, 0.0])
 
@@ -54,21 +61,31 @@ def test_marginals_with_other_weights(problem):
 
 def test_the_fit_finds_what_makes_modes_good():
     rng = np.random.default_rng(0)
-    true = np.array([-1.0, 0.5, 0.0, 2.0, 0.0, 0.0])
-    features = [rng.normal(size=(6, 6)) for _ in range(400)]
-    qualities = [(x @ true + rng.gumbel(size=6)) for x in features]
+    true = np.array([-1.0, 0.5, 0.0, 2.0, 0.0, 0.0, 0.0])
+    features = [rng.normal(size=(6, 7)) for _ in range(400)]
+    chosen = [int(np.argmax(x @ true + rng.gumbel(size=6))) for x in features]
+    qualities = [np.eye(6)[best] for best in chosen]
     assert mf.fit_ranking(features, qualities) == pytest.approx(true, abs=0.35)
 
 
 def test_ties_share_the_credit():
-    features = [np.diag(np.arange(6.0))]
-    assert np.isfinite(mf.fit_ranking(features, [np.ones(6)])).all()
+    features = [np.diag(np.arange(7.0))]
+    assert np.isfinite(mf.fit_ranking(features, [np.ones(7)])).all()
+
+
+def test_images_count_by_what_is_at_stake():
+    """Where the images disagree, the one whose modes differ more decides."""
+    step = np.zeros((2, 7))
+    step[1, 3] = 1.0
+    for first, second in ((0.1, 0.4), (0.4, 0.1)):
+        found = mf.fit_ranking([step, step], [np.array([first, 0.0]), np.array([0.0, second])])
+        assert np.sign(found[3]) == np.sign(second - first)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: mf.ModeRanking(p[1], p[0], (1.0,)), "6 numbers"),
+        (lambda p: mf.ModeRanking(p[1], p[0], (1.0,)), "7 numbers"),
         (lambda p: mf.mode_features(p[2], p[1], p[0][:-1]), "image"),
         (lambda p: p[2].calibrated(lambda _: [0.0]), "one score per mode"),
         (lambda p: p[2].marginals([1.0]), "one weight per mode"),

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from mixfield.cli import app
 from mixfield.reproduce import segmentation, video
 from mixfield.reproduce.annotated import Annotated
+from mixfield.reproduce.segmentation_page import write_page
 
 pytest.importorskip("cv2")
 SHAPE = (24, 32)
@@ -56,14 +57,63 @@ def test_segmentation_measures_every_method_of_an_image(tmp_path):
     for kind in segmentation.SETS:
         _write(tmp_path / "segmentation" / kind, ["one", "two"], _still)
     tasks = segmentation.tasks(tmp_path, count=3, images=1)
-    assert len(tasks) == len(segmentation.SETS) * len(segmentation.NETWORKS) * len(segmentation.methods())
-    name = "dl513 voc one ours"
-    row = segmentation.measure(*tasks[name])
-    assert (row["net"], row["set"], row["image"], row["method"]) == ("dl513", "voc", "one", "ours")
+    fields = len(segmentation.SETS) * len(segmentation.NETWORKS) * len(segmentation.STEPS)
+    assert len(tasks) == fields * len(segmentation.methods())
+    more = segmentation.tasks(tmp_path, count=3, images=2)  # the second image is not one of every seven
+    assert len(more) == len(tasks) + fields * 3
+    row = segmentation.measure(*tasks["dl513 voc one ours"])
+    assert (row["net"], row["set"], row["image"], row["step"], row["method"]) == ("dl513", "voc", "one", 1, "ours")
     assert row["wanted"] == 3
     assert 1 <= len(row["ious"]) <= 3
-    assert row["calls"] > 0
+    assert len(row["spent"]) == len(row["ious"])
+    assert row["spent"] == sorted(row["spent"])
+    assert row["spent"][-1] > 0
     assert json.loads(json.dumps(row)) == row
+
+
+def _row(net, step, image, method, rng):
+    """What a measurement looks like: mean field first, then better and worse segmentations."""
+    count = 32 if image % 7 == 0 and method in ("ours", *segmentation.TUNED[net]) else 8
+    ious = 0.5 + np.append(0.0, 0.1 * rng.normal(size=count - 1))
+    row = {"net": net, "set": "voc", "image": str(image), "step": step, "method": method, "wanted": count}
+    row |= {"mean_field": 0.5, "ious": ious.tolist(), "spent": list(range(20, 20 * count + 1, 20)), "seconds": 1.0}
+    if method == "ours":
+        q = rng.dirichlet(np.ones(3), (count + 1, 10))
+        features = rng.normal(size=(count, 7)) * (np.arange(count) > 0)[:, None]
+        row |= {"by_weight": ious.tolist(), "log_z": (-np.arange(count)).tolist(), "features": features.tolist()}
+        row |= {"likelihoods": {"true": [0] * 10, "q": np.rint(1000 * q).tolist()}}
+    return row
+
+
+def test_the_page_on_still_images_says_what_was_measured(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        _row(net, step, image, method, rng)
+        for net in segmentation.NETWORKS
+        for step in segmentation.STEPS
+        for image in range(14)
+        for method in segmentation.methods()
+        if image % 7 == 0 or method in ("ours", *segmentation.TUNED[net])
+    ]
+    page = write_page(
+        rows, {"command": "mixfield reproduce segmentation"}, [tmp_path / "one.png"], tmp_path
+    ).read_text()
+    results = json.loads((tmp_path / "segmentation.json").read_text())
+    every = results["parts"]["a third of the size"]["dl513"]
+    assert set(every) == {"ours", "DivMBest 0.5", "noise 1", "tuned"}
+    assert every["ours"]["images"] == 14
+    assert len(every["ours"]["mean"]) == 4  # K = 1, 2, 4, 8
+    some = results["parts"]["every seventh image, a third of the size"]["dl257"]
+    assert set(some) == {*segmentation.methods(), "tuned"}
+    assert (len(some["ours"]["mean"]), len(some["paper"]["mean"])) == (6, 4)
+    mine = [row for row in rows if (row["net"], row["step"], row["method"]) == ("dl513", 3, "ours")]
+    assert every["ours"]["mean"][-1] == pytest.approx(
+        np.mean([100 * (max(r["ious"][:8]) - 0.5) for r in mine]), abs=1e-3
+    )
+    equal = results["equal_calls"]["8"]["dl513"]["DivMBest 0.5"]
+    assert equal["segmentations"] == 8  # a segmentation costs the same in these rows
+    assert f"{every['ours']['mean'][-1]:.2f}" in page
+    assert "one.png" in page
 
 
 @pytest.fixture

@@ -22,8 +22,9 @@ from mixfield.mixture.posterior import MixturePosterior
 
 Floats = NDArray[np.float64]
 
-FEATURES = ("alternative", "size", "size squared", "evidence", "tension", "edges")
-LEARNT = (0.47, 0.24, -0.02, 0.31, 0.04, 4.0)
+FEATURES = ("alternative", "size", "size squared", "evidence", "edges", "erased", "balance")
+LEARNT = (0.78, 0.22, -0.04, 1.32, 3.12, -1.06, -2.43)
+GONE = 1e-3  # share of the field below which a label counts as erased
 
 
 @dataclass(frozen=True)
@@ -82,44 +83,56 @@ class ModeRanking:
 
 
 def mode_features(posterior: MixturePosterior, energy: DenseCRF, image: ArrayLike) -> Floats:
-    """(K, 6) what can be seen of each mode, compared with the mean field that was cut first.
+    """(K, 7) what can be seen of each mode, compared with the mean field that was cut first.
 
     alternative: 1 but for that mean field; size: logarithm of the share of pixels whose label differs, over a tenth;
-    its square; evidence: mean log-odds that the scores of these pixels give the new labels against the old; tension:
-    nats of the bound that each of them costs; edges: how much more the image changes across the mode's boundaries.
+    its square; evidence: how much more probability the scores of these pixels give the new labels than the old; edges:
+    how much more the image changes across the boundaries that appear than across those that vanish; erased: 1 if the
+    label that most of them had is gone; balance: how much farther the shares of labels are from what the scores give
+    them in total.
     """
-    labelings = posterior.labelings().reshape(len(posterior.modes), -1)
-    if labelings.shape[1] != energy.n or posterior.shape != energy.shape:
+    labelings = posterior.labelings()
+    if posterior.shape != energy.shape:
         raise MixfieldError(f"energy must be the one of the posterior, of shape {posterior.shape}, got {energy.shape}")
-    bounds = np.array([mode.log_z for mode in posterior.modes])
-    root = posterior.plain
     change = _changes(image, energy.shape)
-    reference, rows = labelings[root], np.arange(energy.n)
-    contrast = [_contrast(labels.reshape(energy.shape), change) for labels in labelings]
+    reference, probabilities = labelings[posterior.plain], np.asarray(energy.evidence, np.float64)
     features = np.zeros((len(labelings), len(FEATURES)))
-    for k, labels in enumerate(labelings):
-        flip = rows[labels != reference]
-        if len(flip) == 0:
-            continue
-        size = np.log(len(flip) / energy.n / 0.1)
-        odds = energy.costs[flip, reference[flip]] - energy.costs[flip, labels[flip]]
-        features[k] = (
-            1.0,
-            size,
-            size**2,
-            np.clip(odds, -8, 8).mean(),
-            np.clip((bounds[k] - bounds[root]) / len(flip), -8, 8),
-            contrast[k] - contrast[root],
-        )
+    for one, labels in zip(features, labelings, strict=True):
+        if (labels != reference).any():
+            one[:] = _seen(reference, labels, probabilities, change)
     return features
+
+
+def _seen(
+    reference: NDArray[np.int64], labels: NDArray[np.int64], probabilities: Floats, change: tuple[Floats, ...]
+) -> tuple[float, ...]:
+    """The features of a labeling that differs from the reference."""
+    flip = np.flatnonzero(labels != reference)
+    old, new = reference.ravel()[flip], labels.ravel()[flip]
+    size = float(np.log(len(flip) / labels.size / 0.1))
+    shares, before = (
+        np.bincount(one.ravel(), minlength=probabilities.shape[1]) / labels.size for one in (labels, reference)
+    )
+    expected = probabilities.mean(0)
+    return (
+        1.0,
+        size,
+        size**2,
+        float((probabilities[flip, new] - probabilities[flip, old]).mean()),
+        _contrast(labels, reference, change) - _contrast(reference, labels, change),
+        float(shares[np.bincount(old).argmax()] < GONE),
+        float(np.abs(shares - expected).sum() - np.abs(before - expected).sum()),
+    )
 
 
 def fit_ranking(features: list[Floats], qualities: list[Floats], *, ridge: float = 1.0) -> tuple[float, ...]:
     """Coefficients under which the best mode of each image gets most probability (conditional logit).
 
+    Images count by what is at stake in them: the difference between their best and their worst mode.
+
     Parameters
     ----------
-    features : (K, 6) of each image.
+    features : (K, 7) of each image.
     qualities : (K,) of each image, such as mean IoU; the best share the credit where they tie.
     ridge : pull of the coefficients to zero, per unit of their feature's spread.
     """
@@ -127,7 +140,9 @@ def fit_ranking(features: list[Floats], qualities: list[Floats], *, ridge: float
         raise MixfieldError(f"features and qualities must be as many and not none: {len(features)}, {len(qualities)}")
     spread = np.concatenate(features).std(0) + 1e-9
     scaled = [one / spread for one in features]
-    credit = [(np.asarray(q) >= np.max(q) - 1e-9) / np.sum(np.asarray(q) >= np.max(q) - 1e-9) for q in qualities]
+    stakes = np.array([np.ptp(q) for q in qualities])
+    stakes = stakes / stakes.mean() if stakes.any() else stakes
+    credit = [stake * _credit(np.asarray(q)) for stake, q in zip(stakes, qualities, strict=True)]
 
     def loss(w: Floats) -> float:
         fit = sum(float(c @ log_softmax(x @ w)) for x, c in zip(scaled, credit, strict=True))
@@ -137,6 +152,11 @@ def fit_ranking(features: list[Floats], qualities: list[Floats], *, ridge: float
     return tuple((found.x / spread).tolist())
 
 
+def _credit(qualities: Floats) -> Floats:
+    best = qualities >= qualities.max() - 1e-9
+    return best / best.sum()
+
+
 def _changes(image: ArrayLike, shape: tuple[int, ...]) -> tuple[Floats, ...]:
     """How much the image changes from each pixel to the next, along each axis, on a scale from 0 to 1."""
     picture = intensities(image)
@@ -144,9 +164,9 @@ def _changes(image: ArrayLike, shape: tuple[int, ...]) -> tuple[Floats, ...]:
     return tuple(np.minimum(np.abs(np.diff(picture, axis=axis)).mean(-1) / 40.0, 1.0) for axis in range(len(shape)))
 
 
-def _contrast(labels: NDArray[np.int64], changes: tuple[Floats, ...]) -> float:
-    """Mean change of the image across the boundaries of a labeling; 0 where there are none."""
-    borders = [np.diff(labels, axis=axis) != 0 for axis in range(labels.ndim)]
+def _contrast(labels: NDArray[np.int64], other: NDArray[np.int64], changes: tuple[Floats, ...]) -> float:
+    """Mean change of the image across the boundaries of a labeling that another does not have; 0 without any."""
+    borders = [(np.diff(labels, axis=axis) != 0) & (np.diff(other, axis=axis) == 0) for axis in range(labels.ndim)]
     count = sum(int(border.sum()) for border in borders)
     total = sum(float(change[border].sum()) for border, change in zip(borders, changes, strict=True))
     return total / count if count else 0.0

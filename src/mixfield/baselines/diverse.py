@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 
 from mixfield import _arrays
@@ -25,14 +28,20 @@ def div_m_best(
 
     They come in the order found, without weights; ``log_z`` is the bound under the original energy.
     """
-    check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
+    return tuple(islice(diverse_modes(energy, strength=strength, rng=rng, solver=solver), n_modes))
+
+
+def diverse_modes(
+    energy: Energy, *, strength: float = 0.5, rng: int | np.random.Generator = 0, solver: Solver | None = None
+) -> Iterator[Mode]:
+    """The modes of `div_m_best` one by one, without end."""
+    check(energy)
     solver = solver or Solver()
     allowed = allowed_labels(energy)
     bias = np.where(allowed, 0.0, np.inf)
     start = starts.central(allowed, _arrays.generator(rng))[None]
-    modes: list[Mode] = []
-    for _ in range(n_modes):
+    while True:
         run = solver.ascend(energy, start, Tilt.shared(bias, 1))
         mode = Mode(
             marginals=_arrays.frozen(run.q[0].reshape(*energy.shape, energy.n_labels)),
@@ -40,6 +49,5 @@ def div_m_best(
             converged=bool(run.converged[0]),
             iterations=int(run.iterations[0]),
         )
-        modes.append(mode)
+        yield mode
         bias[np.arange(len(bias)), mode.labeling().ravel()] += strength
-    return tuple(modes)

@@ -204,7 +204,7 @@ def segmentation(
     data: Data = None,
     out: Out = OUT,
     work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-segmentation"),
-    modes: Annotated[int, typer.Option(min=2, help="Most segmentations of an image.")] = 32,
+    modes: Annotated[int, typer.Option(min=2, help="Segmentations of every seventh image; others get 8.")] = 32,
     images: Annotated[int | None, typer.Option(min=1, help="Images of each set.  [default: all]")] = None,
     page_only: PageOnly = False,
     workers: Annotated[int, typer.Option(min=1, help="Measurements at a time.")] = 1,
@@ -215,13 +215,17 @@ def segmentation(
     from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
     from mixfield.reproduce.segmentation_page import write_page
+    from mixfield.reproduce.segmentation_pictures import write_pictures
 
     tasks = experiment.tasks(data_folder(data), count=modes, images=images)
     if not page_only:
         settings = {"modes": modes}
         _measure(experiment.measure, tasks, work, "images", workers=workers, quiet=as_json, settings=settings)
     about = provenance("mixfield reproduce segmentation", modes=modes, images=images, seeds="0")
-    _wrote(write_page(list(kept(tasks, work).values()), about, out), as_json)
+    rows = list(kept(tasks, work).values())
+    out.mkdir(parents=True, exist_ok=True)
+    pictures = write_pictures(data_folder(data), rows, out, net=experiment.NETWORKS[0], count=experiment.FEW)
+    _wrote(write_page(rows, about, pictures, out), as_json)
 
 
 @app.command()

@@ -29,6 +29,20 @@ class Example:
     truth: NDArray[np.int64]
     probs: Float32s
 
+    def reduced(self, step: int) -> Example:
+        """The same with blocks of ``step`` pixels a side made one, whose truth is that of their centre."""
+        middle = step // 2
+        image, probs = blocks(self.image, step), blocks(self.probs, step)
+        truth = self.truth[middle::step, middle::step][: image.shape[0], : image.shape[1]]
+        return Example(self.name, np.rint(image).astype(self.image.dtype), truth, np.asarray(probs, np.float32))
+
+
+def blocks(picture: NDArray[Any], step: int) -> NDArray[np.float64]:
+    """Means of blocks of ``step`` pixels a side of (H, W, C)."""
+    height, width = (length // step for length in picture.shape[:2])
+    cut = picture[: height * step, : width * step]
+    return np.asarray(cut.reshape(height, step, width, step, -1).mean((1, 3)), np.float64)
+
 
 @dataclass(frozen=True)
 class Annotated:

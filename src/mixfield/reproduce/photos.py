@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from mixfield.reproduce.annotated import Annotated
+from mixfield.reproduce.annotated import Annotated, blocks
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class Photo:
     def reduced(self, longest: int) -> Photo:
         """The same with at most ``longest`` pixels a side."""
         step = max(1, -(-max(self.foreground.shape) // longest))
-        return Photo(self.name, _blocks(self.image, step), _blocks(self.foreground[..., None], step)[..., 0])
+        return Photo(self.name, blocks(self.image, step), blocks(self.foreground[..., None], step)[..., 0])
 
 
 def network_photo(folder: Path, name: str = "2007_000033") -> Photo:
@@ -47,10 +47,3 @@ def drawn_photo(size: int = 160, *, rng: int = 0) -> Photo:
     foreground[np.hypot(x - 0.32, y - 0.4) < 0.06] = 0.99
     foreground[y > 0.85] = 0.01
     return Photo("a drawn photo with scribbles", np.clip(image, 0, 255), foreground)
-
-
-def _blocks(picture: Floats, step: int) -> Floats:
-    """Means of blocks of ``step`` pixels a side."""
-    height, width = (length // step for length in picture.shape[:2])
-    cut = picture[: height * step, : width * step]
-    return np.asarray(cut.reshape(height, step, width, step, -1).mean((1, 3)))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from mixfield import baselines
 from mixfield.apps.ranking import mode_features
+from mixfield.apps.segmentation import Kernels
+from mixfield.baselines.diverse import diverse_modes
 from mixfield.clamping.selection import DensestWindow, EntropyGap, PhaseTransition
 from mixfield.energy.active_labels import active_labels
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import MixfieldWarning
+from mixfield.meanfield.mode import Mode
 from mixfield.meanfield.solver import Solver, mean_field
 from mixfield.metrics.segmentation import mean_iou
 from mixfield.mixture.posterior import MixturePosterior
@@ -35,9 +38,12 @@ Labelings = list[NDArray[np.int64]]
 
 SETS = ("voc", "vocval7", "coco")
 NETWORKS = ("dl513", "dl257")
-STRENGTHS = (0.3, 0.5, 1.0)  # of DivMBest, of which the best on all images counts
-NOISES = (1.0, 2.0)  # standard deviations of the noise on scores, likewise
+STRENGTHS = (0.3, 0.5, 1.0)  # of DivMBest
+NOISES = (1.0, 2.0)  # standard deviations of the noise on scores
+TUNED = {"dl513": ("DivMBest 0.5", "noise 1"), "dl257": ("DivMBest 1", "noise 2")}  # best on the images tuned on
 ROUGH = Solver(tolerance=1e-2, max_iterations=20)
+FEW, EVERY = 8, 7  # segmentations of most images; one image in so many gets more
+STEPS = (3, 1)  # images with blocks of so many pixels a side made one: a third of the size first
 SAMPLED = 100  # pixels of each image on which probabilities are compared
 
 
@@ -63,120 +69,159 @@ class Counted(DenseCRF):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Several segmentations, mean field first, and the posterior if they come from one."""
+    """Several segmentations, mean field first, what had been filtered after each, and their posterior if any."""
 
     labelings: Labelings
+    spent: list[int]
     posterior: MixturePosterior | None = None
 
 
 Method = Callable[[Counted, int], Answer]
 
 
-def methods() -> dict[str, Method]:
-    """Every way to get several segmentations, by name; each takes the field and how many."""
+def methods(step: int = 1) -> dict[str, Method]:
+    """Every way to get several segmentations, by name; each takes the field and how many.
+
+    The paper's window shrinks with images of which every ``step``-th pixel is left.
+    """
     table: dict[str, Method] = {
-        "ours": lambda crf, count: _modes(infer(crf, count)),
-        "paper": lambda crf, count: _modes(
-            infer(crf, count, criterion=PhaseTransition(pick=DensestWindow(51)), order=breadth_first)
-        ),
-        "single pixels": lambda crf, count: _modes(
-            infer(crf, count, criterion=PhaseTransition(pick=EntropyGap()), order=breadth_first)
-        ),
-        "restarts": _restarts,
+        "ours": _modes(),
+        "paper": _modes(criterion=PhaseTransition(pick=DensestWindow(51 // step)), order=breadth_first),
+        "single pixels": _modes(criterion=PhaseTransition(pick=EntropyGap()), order=breadth_first),
+        "restarts": _one_by_one(_restarts),
     }
     for strength in STRENGTHS:
-        table[f"DivMBest {strength:g}"] = _diverse(strength)
+        table[f"DivMBest {strength:g}"] = _one_by_one(partial(_diverse, strength=strength))
     for amount in NOISES:
-        table[f"noise {amount:g}"] = _noisy(amount)
+        table[f"noise {amount:g}"] = _one_by_one(partial(_noisy, amount=amount))
     return table
 
 
-def _modes(posterior: MixturePosterior) -> Answer:
-    """The mean field that was cut first, then the others in the order in which they were found."""
-    leaves = [node.mode for node in posterior.tree if node.mode >= 0]
-    labelings, first = posterior.labelings(), posterior.plain
-    return Answer([labelings[first], *(labelings[k] for k in leaves if k != first)], posterior)
+def _modes(**how: Any) -> Method:
+    """The mean field that was cut first, then the other modes in the order in which they were found."""
 
-
-def _restarts(crf: Counted, count: int) -> Answer:
-    """Mean field, and mean fields from random starts."""
-    rng = np.random.default_rng(0)
-    starts = (rng.dirichlet(np.ones(crf.n_labels), crf.shape) for _ in range(count - 1))
-    first = mean_field(crf, solver=ROUGH).labeling()
-    return Answer([first, *(mean_field(crf, start=start, solver=ROUGH).labeling() for start in starts)])
-
-
-def _diverse(strength: float) -> Method:
-    return lambda crf, count: Answer(
-        [mode.labeling() for mode in baselines.div_m_best(crf, count, strength=strength, solver=ROUGH)]
-    )
-
-
-def _noisy(amount: float) -> Method:
     def method(crf: Counted, count: int) -> Answer:
-        rng = np.random.default_rng(0)
-        labelings = [mean_field(crf, solver=ROUGH).labeling()]
-        for _ in range(count - 1):
-            noise = rng.standard_normal((*crf.shape, crf.n_labels))
-            smooth = gaussian_filter(noise, (max(crf.shape) / 16, max(crf.shape) / 16, 0))
-            smooth *= amount / smooth.std()
-            other = Counted.of_energy(crf, smooth.reshape(crf.costs.shape).astype(np.float32))
-            labelings.append(mean_field(other, solver=ROUGH).labeling())
-            crf.calls += other.calls
-        return Answer(labelings)
+        spent = [0] * count
+
+        def note(found: int) -> None:
+            spent[found - 1 :] = [crf.calls] * (count - found + 1)
+
+        posterior = infer(crf, count, progress=note, **how)
+        note(len(posterior.modes))
+        leaves = [node.mode for node in posterior.tree if node.mode >= 0]
+        labelings, first = posterior.labelings(), posterior.plain
+        ordered = [labelings[first], *(labelings[k] for k in leaves if k != first)]
+        return Answer(ordered, spent[: len(ordered)], posterior)
 
     return method
 
 
-def plan(data: Path, names: Sequence[str], images: int | None) -> Iterator[tuple[Annotated, str, str]]:
-    """Set, image and method, in an order that covers all sets evenly however early it is stopped."""
-    sets = [Annotated(data / "segmentation" / kind, net) for net in NETWORKS for kind in SETS]  # type: ignore[arg-type]
-    longest = max(len(one.names) for one in sets)
-    for k in range(longest if images is None else min(images, longest)):
-        for one in sets:
-            if k < len(one.names):
-                for name in names:
-                    yield one, one.names[k], name
+def _one_by_one(source: Callable[[Counted], Iterator[Mode]]) -> Method:
+    def method(crf: Counted, count: int) -> Answer:
+        found = [(mode.labeling(), crf.calls) for mode in islice(source(crf), count)]
+        return Answer([labeling for labeling, _ in found], [calls for _, calls in found])
+
+    return method
+
+
+def _restarts(crf: Counted) -> Iterator[Mode]:
+    """Mean field, and mean fields from random starts."""
+    rng = np.random.default_rng(0)
+    yield mean_field(crf, solver=ROUGH)
+    while True:
+        yield mean_field(crf, start=rng.dirichlet(np.ones(crf.n_labels), crf.shape), solver=ROUGH)
+
+
+def _diverse(crf: Counted, *, strength: float) -> Iterator[Mode]:
+    return diverse_modes(crf, strength=strength, solver=ROUGH)
+
+
+def _noisy(crf: Counted, *, amount: float) -> Iterator[Mode]:
+    """Mean field, and mean fields of scores with smooth noise."""
+    rng = np.random.default_rng(0)
+    yield mean_field(crf, solver=ROUGH)
+    while True:
+        noise = rng.standard_normal((*crf.shape, crf.n_labels))
+        smooth = gaussian_filter(noise, (max(crf.shape) / 16, max(crf.shape) / 16, 0))
+        smooth *= amount / smooth.std()
+        other = Counted.of_energy(crf, smooth.reshape(crf.costs.shape).astype(np.float32))
+        mode = mean_field(other, solver=ROUGH)
+        crf.calls += other.calls
+        yield mode
+
+
+def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated, str, int, str, int]]:
+    """Set, image, step (3: a third of the size), method and how many segmentations.
+
+    Our modes, DivMBest and the noise are tried on every image; on every seventh, which come last, more segmentations of
+    them and the other methods too.  The order covers all sets evenly wherever it is stopped.
+    """
+    sets = [Annotated(data / "segmentation" / kind, net) for kind in SETS for net in NETWORKS]  # type: ignore[arg-type]
+    places = [(k % EVERY == 0, k / len(one.names), one, k) for one in sets for k in range(len(one.names))[:images]]
+    places.sort(key=lambda place: place[:2])
+    for step in STEPS:
+        for thorough, _, one, k in places:
+            main = ("ours", *TUNED[one.net])
+            for name in main:
+                yield one, one.names[k], step, name, count if thorough else min(count, FEW)
+            for name in methods() if thorough else ():
+                if name not in main:
+                    yield one, one.names[k], step, name, min(count, FEW)
 
 
 def tasks(data: Path, *, count: int, images: int | None) -> dict[str, tuple[Any, ...]]:
     """Name and values of every measurement."""
     return {
-        f"{source.net} {source.folder.name} {image} {name}": (source, image, name, count)
-        for source, image, name in plan(data, list(methods()), images)
+        f"{source.net} {source.folder.name} {image} {name}" + ("" if step == 1 else f" by {step}"): (
+            source,
+            image,
+            step,
+            name,
+            wanted,
+        )
+        for source, image, step, name, wanted in plan(data, count, images)
     }
 
 
-def measure(source: Annotated, image: str, name: str, count: int) -> Row:
+def measure(source: Annotated, image: str, step: int, name: str, count: int) -> Row:
     """One method on one image."""
-    example, crf = _loaded(source.folder, source.net, image)
-    place = {"net": source.net, "set": source.folder.name, "image": image, "method": name}
-    return place | _row(example, crf, methods()[name], count)
+    place = {"net": source.net, "set": source.folder.name, "image": image, "step": step, "method": name}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixfieldWarning)
+        return place | _row(*_loaded(source.folder, source.net, image, step), methods(step)[name], count)
 
 
 @lru_cache(maxsize=1)
-def _loaded(folder: Path, net: Network, image: str) -> tuple[Example, Counted]:
-    """The image that the methods share."""
-    example = Annotated(folder, net).load(image)
-    return example, _field(example)
+def _loaded(folder: Path, net: Network, image: str, step: int) -> tuple[Example, Counted, Mode]:
+    """The image that the methods share, its field and its mean field."""
+    example = _source(folder, net).load(image)
+    example = example.reduced(step) if step > 1 else example
+    crf = _field(example, step)
+    return example, crf, mean_field(crf, solver=ROUGH)
 
 
-def _field(example: Example) -> Counted:
-    crf = DenseCRF.from_probabilities(example.probs, example.image)
+@lru_cache(maxsize=len(SETS) * len(NETWORKS))
+def _source(folder: Path, net: Network) -> Annotated:
+    return Annotated(folder, net)
+
+
+def _field(example: Example, step: int) -> Counted:
+    """The default field, with kernels that shrink with the image."""
+    kernels = Kernels()
+    crf = DenseCRF.from_probabilities(
+        example.probs, example.image, smooth_sxy=kernels.smooth_sxy / step, sxy=kernels.sxy / step
+    )
     labels, _ = active_labels(crf)
     field = Counted.of_energy(crf.restricted(labels) if len(labels) < crf.n_labels else crf)
     field.active = labels  # type: ignore[attr-defined]
     return field
 
 
-def _row(example: Example, crf: Counted, method: Method, count: int) -> Row:
+def _row(example: Example, crf: Counted, plain: Mode, method: Method, count: int) -> Row:
     """Mean IoU of mean field and of every segmentation, in their order, and what they cost."""
     labels = crf.active  # type: ignore[attr-defined]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MixfieldWarning)
-        plain = mean_field(crf, solver=ROUGH)
-        crf.calls, started = 0, time.perf_counter()
-        answer = method(crf, count)
+    crf.calls, started = 0, time.perf_counter()
+    answer = method(crf, count)
     seconds = time.perf_counter() - started
 
     def score(labeling: NDArray[np.int64]) -> float:
@@ -186,7 +231,7 @@ def _row(example: Example, crf: Counted, method: Method, count: int) -> Row:
         "wanted": count,
         "mean_field": score(plain.labeling()),
         "ious": [score(labeling) for labeling in answer.labelings],
-        "calls": crf.calls,
+        "spent": answer.spent,
         "seconds": round(seconds, 2),
     }
     if answer.posterior is not None:

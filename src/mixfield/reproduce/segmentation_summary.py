@@ -24,26 +24,62 @@ COVERED = 0.8  # share of our images that a method must have done to be compared
 def gains(rows: Sequence[Row]) -> dict[str, dict[str, Floats]]:
     """(images, counts) points of mean IoU gained by the best of K, by network and method, on the same images.
 
-    Methods that a run, stopped early, has not tried on most images are left out.
+    The counts are those of `COUNTS` for which every image has enough segmentations of that method.  Methods that were
+    not tried on most images are left out.
     """
-    table: dict[str, dict[str, Floats]] = {}
+    return {
+        net: {name: np.array([[gain(row, count) for count in _counts(one)] for row in one]) for name, one in table}
+        for net, table in ((net, methods.items()) for net, methods in shared(rows).items())
+    }
+
+
+def gain(row: Row, count: int) -> float:
+    """Points of mean IoU that the best of the first segmentations has over mean field."""
+    return 100 * (max([row["mean_field"], *row["ious"][:count]]) - row["mean_field"])
+
+
+def _counts(rows: Sequence[Row]) -> list[int]:
+    return [count for count in COUNTS if count <= min(row["wanted"] for row in rows)]
+
+
+def at_equal_calls(rows: Sequence[Row], count: int) -> dict[str, dict[str, Floats]]:
+    """(images, 3): our gain with ``count`` modes, another method's for as many filterings, and how many it had then.
+
+    Only methods that have twice as many segmentations to show.
+    """
+    found: dict[str, dict[str, Floats]] = {}
+    for net, methods in shared(rows).items():
+        found[net] = {}
+        for name, others in methods.items():
+            if name == "ours" or _counts(others)[-1] < 2 * count:
+                continue
+            table = []
+            for mine, other in zip(methods["ours"], others, strict=True):
+                afforded = int(np.searchsorted(other["spent"], mine["spent"][:count][-1], side="right"))
+                table.append([gain(mine, count), gain(other, afforded), float(afforded)])
+            found[net][name] = np.array(table)
+    return found
+
+
+def shared(rows: Sequence[Row]) -> dict[str, dict[str, list[Row]]]:
+    """Rows by network and method, of the images that all methods have done which were tried on most."""
+    table: dict[str, dict[str, list[Row]]] = {}
     for net in dict.fromkeys(row["net"] for row in rows):
-        found: dict[str, dict[tuple[str, str], list[float]]] = {}
+        found: dict[str, dict[tuple[str, str], Row]] = {}
         for row in rows:
             if row["net"] == net:
-                best = [100 * (max([row["mean_field"], *row["ious"][:count]]) - row["mean_field"]) for count in COUNTS]
-                found.setdefault(row["method"], {})[row["set"], row["image"]] = best
-        wide = {name: one for name, one in found.items() if len(one) >= COVERED * len(found["ours"])}
-        shared = sorted(set.intersection(*(set(one) for one in wide.values())))
-        table[net] = {name: np.array([one[key] for key in shared]) for name, one in wide.items()}
-    return table
+                found.setdefault(row["method"], {})[row["set"], row["image"]] = row
+        wide = {name: one for name, one in found.items() if len(one) >= COVERED * len(found.get("ours", one))}
+        images = sorted(set.intersection(*(set(one) for one in wide.values())))
+        table[net] = {name: [one[image] for image in images] for name, one in wide.items()}
+    return {net: methods for net, methods in table.items() if methods.get("ours")}
 
 
-def tuned(table: dict[str, Floats], family: str, count: int = 8) -> str:
+def tuned(table: dict[str, Floats], family: str) -> str:
     """The member of a family, such as DivMBest of some strength, that gains most on average."""
-    column = COUNTS.index(count)
     members = [name for name in table if name.startswith(family)]
-    return max(members, key=lambda name: float(table[name][:, column].mean()))
+    last = min(table[name].shape[1] for name in members) - 1
+    return max(members, key=lambda name: float(table[name][:, last].mean()))
 
 
 def interval(differences: Floats, draws: int = 2000) -> tuple[float, float]:
@@ -53,10 +89,9 @@ def interval(differences: Floats, draws: int = 2000) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def per_mode(rows: Sequence[Row], method: str) -> float:
-    """Filterings of one mode's labels, for each mode that came back."""
-    mine = [row for row in rows if row["method"] == method and row["calls"] is not None]
-    return sum(row["calls"] for row in mine) / max(1, sum(len(row["ious"]) for row in mine))
+def per_mode(rows: Sequence[Row]) -> float:
+    """Filterings of one mode's labels, for each segmentation that came back."""
+    return sum(row["spent"][-1] for row in rows) / sum(len(row["spent"]) for row in rows)
 
 
 def ranking(rows: Sequence[Row]) -> tuple[tuple[float, ...], dict[str, Any]]:
@@ -79,15 +114,23 @@ def ranking(rows: Sequence[Row]) -> tuple[tuple[float, ...], dict[str, Any]]:
     plain = [np.array([row["mean_field"]]) for row in mine]
     worth = [i for i, row in enumerate(mine) if qualities[i].max() > row["mean_field"] + WORTH]
     schemes = {"weights": raw, "tempered": cooled, "learnt": learnt}
-    report: dict[str, Any] = {"images": len(mine), "worth": len(worth), "mean field": _without_modes(mine, plain)}
+    chance = sum(1 / (len(qualities[i]) - 1) for i in worth)
+    report: dict[str, Any] = {"images": len(mine), "worth": len(worth), "chance": round(chance, 1)}
+    report["mean field"] = _without_modes(mine, plain)
     for name, shares in schemes.items():
         first = [int(np.argmax(share)) for share in shares]
+        other = [int(np.argmax(np.where(one[:, 0] > 0, s, -1.0))) for one, s in zip(features, shares, strict=True)]
         report[name] = {
-            "best first": sum(bool(qualities[i][first[i]] >= qualities[i].max() - 1e-9) for i in worth),
+            "best first": sum(_is_best(qualities[i], first[i]) for i in worth),
+            "best first of the others": sum(_is_best(qualities[i], other[i]) for i in worth),
             "mean IoU": 100 * float(np.mean([q[k] for q, k in zip(qualities, first, strict=True)])),
             **_probabilistic(mine, lambda i, shares=shares: shares[i]),  # type: ignore[misc]
         }
     return fit_ranking(features, qualities), report
+
+
+def _is_best(qualities: Floats, chosen: int) -> bool:
+    return bool(qualities[chosen] >= qualities.max() - 1e-9)
 
 
 def _fitted_heat(bounds: Sequence[Floats], qualities: Sequence[Floats]) -> float:
@@ -129,4 +172,10 @@ def _probabilistic(rows: Sequence[Row], shares: Callable[[int], Floats] | None) 
         if (bins == b).any()
     ]
     error = sum(abs(s - h) * n for s, h, n in curve) / len(sure)
-    return {"nll": float(np.mean(nll)), "brier": float(np.mean(brier)), "curve": curve, "calibration error": error}
+    return {
+        "nll": float(np.mean(nll)),
+        "brier": float(np.mean(brier)),
+        "right": 100 * float(hit.mean()),
+        "curve": curve,
+        "calibration error": error,
+    }
