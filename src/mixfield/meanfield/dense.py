@@ -130,8 +130,9 @@ class Iteration:
 
         Returns (K, 2), how much the cost and the entropy of ``new`` rise by that.
         """
-        movers = self._movers(old, new, threshold)
-        if not 0 < len(movers) <= FEW * self.crf.n:
+        few = int(FEW * self.crf.n)
+        movers = self._movers(old, new, threshold, few + 1)
+        if not 0 < len(movers) <= few:
             return np.zeros((self.n_modes, 2))
         heard = self.crf.region(movers, self.n_modes)
         assert self.support is not None
@@ -149,12 +150,12 @@ class Iteration:
         new[movers] = values
         return terms
 
-    def _movers(self, old: Float32s, new: Float32s, threshold: float) -> NDArray[np.int64]:
-        """Pixels of which a number changes by more than ``threshold``."""
+    def _movers(self, old: Float32s, new: Float32s, threshold: float, limit: int) -> NDArray[np.int64]:
+        """Pixels of which a number changes by more than ``threshold``; not all if there are more than ``limit``."""
         parts: dict[int, NDArray[np.int64]] = {}
 
         def work(first: int, last: int) -> None:
-            parts[first] = kernels.softmax.movers(old, new, np.float32(threshold), first, last)
+            parts[first] = kernels.softmax.movers(old, new, np.float32(threshold), limit, first, last)
 
         _threads.split(work, len(old), self.threads, updates=old.size / 4)
         return np.concatenate([parts[first] for first in sorted(parts)])
