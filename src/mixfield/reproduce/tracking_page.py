@@ -51,7 +51,7 @@ def write_page(rows: Iterable[Row], about: dict[str, Any], out: Path) -> Path:
     _figure(parts, out / "tracking.svg")
     lines = [INTRODUCTION]
     for title, part in parts.items():
-        lines += [f"## {_titled(title, part)}", "", *_table(part), ""]
+        lines += [f"## {_titled(title, part)}", "", *_table(part), "", *_where_modes_differ(part)]
     lines += [f"Made by `{about['command']}`; all numbers are in [tracking.json](tracking.json).", ""]
     page = out / "tracking.md"
     page.write_text("\n".join(lines), encoding="utf-8")
@@ -96,6 +96,23 @@ def _table(part: dict[str, list[Row]]) -> list[str]:
         told = [_mean([row["tracks"] for row in rows if "tracks" in row], key) for key in facts.values()]
         lines.append(f"| {way} | " + " | ".join([*(f"{m:.3f}" for m in _moda(rows)), interval, *told]) + " |")
     return lines
+
+
+def _where_modes_differ(part: dict[str, list[Row]]) -> list[str]:
+    """The mistakes of KSP and KSP* in the frames that the choice of modes is about."""
+    if not {"mean field + KSP", "modes + KSP*"} <= set(part):
+        return []
+    other = [np.array(row["modes"]) > 0 for row in part["modes + KSP*"]]
+    without, with_modes = (
+        sum(int(np.array(row["mistakes"])[frames].sum()) for row, frames in zip(part[way], other, strict=False))
+        for way in ("mean field + KSP", "modes + KSP*")
+    )
+    count = sum(int(frames.sum()) for frames in other)
+    return [
+        f"In the {count} frames for which KSP\\* chose another mode than the heaviest, KSP makes {without} mistakes",
+        f"at 1 m and KSP\\* {with_modes}.",
+        "",
+    ]
 
 
 def _mean(runs: Sequence[dict[str, Any]], key: str) -> str:
