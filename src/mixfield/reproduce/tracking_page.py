@@ -11,9 +11,10 @@ import numpy as np
 
 from mixfield.reproduce.measured import Row
 from mixfield.reproduce.people import THRESHOLDS
-from mixfield.reproduce.tracking import CEILING, SECONDS, WINDOWS
+from mixfield.reproduce.tracking import CEILING, SECONDS, WAYS, WINDOWS
 
 DRAWN = ("modes + KSP*", "mean field + KSP", "best mode", "mean field", CEILING)
+SHADED = ("modes + KSP*", "mean field + KSP")  # with their intervals; more of them would hide each other
 INTRODUCTION = f"""# People through time
 
 `mixfield reproduce tracking` made this page: people detected frame by frame, then joined into tracks by
@@ -52,6 +53,8 @@ def write_page(rows: Iterable[Row], about: dict[str, Any], out: Path) -> Path:
     lines = [INTRODUCTION]
     for title, part in parts.items():
         lines += [f"## {_titled(title, part)}", "", *_table(part), "", *_where_modes_differ(part)]
+        if missing := [way for way in WAYS if way not in part]:
+            lines += [f"Not measured here: {'; '.join(missing)}.", ""]
     lines += [f"Made by `{about['command']}`; all numbers are in [tracking.json](tracking.json).", ""]
     page = out / "tracking.md"
     page.write_text("\n".join(lines), encoding="utf-8")
@@ -70,9 +73,10 @@ def _figure(parts: dict[str, dict[str, list[Row]]], path: Path) -> None:
     for title, part in parts.items():
         curves = []
         for way in (way for way in DRAWN if way in part):
-            intervals = [point["interval"] for point in part[way][0]["curve"]] if len(part[way]) == 1 else ()
+            shaded = way in SHADED and len(part[way]) == 1
+            intervals = [point["interval"] for point in part[way][0]["curve"]] if shaded else ()
             curves.append(Curve(way, THRESHOLDS, _moda(part[way]), intervals, dashed=way == CEILING))
-        panels.append(Panel(_titled(title, part), "distance threshold (m)", "MODA", curves, top=1.0))
+        panels.append(Panel(_titled(title, part), "distance threshold (m)", "MODA", curves, top=1.0, bottom=0.5))
     write_curves(path, panels)
 
 
