@@ -121,4 +121,4 @@ def _where_modes_differ(part: dict[str, list[Row]]) -> list[str]:
 
 def _mean(runs: Sequence[dict[str, Any]], key: str) -> str:
     values = [run[key] for run in runs if key in run]
-    return f"{np.mean(values):.3g}" if values else ""
+    return f"{round(float(np.mean(values)), 4):.3g}" if values else ""
