@@ -115,8 +115,8 @@ class Walked:
 
 
 def tasks(sources: Sequence[Recorded | Walked]) -> dict[str, tuple[Recorded | Walked, str]]:
-    """Every way on every source."""
-    return {f"{k} {way}": (source, way) for k, source in enumerate(sources) for way in WAYS}
+    """Every way on every source, by names that can be those of files."""
+    return {f"{k} {way.replace('*', ' star')}": (source, way) for k, source in enumerate(sources) for way in WAYS}
 
 
 def measure(source: Recorded | Walked, way: str) -> Row:

@@ -30,12 +30,12 @@ recording is cut into windows of {WINDOWS.length} frames with {WINDOWS.overlap} 
 
 **What a mode costs.** The paper prices a mode at log((1 - m) / m) and a person in it at log((1 - q) / q). A
 mode in which somebody is asserted (q near 1, as clamps do) then earns up to 13.8 nats for each of them, and
-pays nothing where no track explains them: KSP\\* is drawn to the modes with more people, and only clipping q
-tames it. The posterior says what was left out: -log(m Q(x)) is -log m - sum log(1 - q) for the mode, and log((1
+pays nothing where no track explains them: KSP\\* can be drawn to the modes with more people, unless q is
+clipped. The posterior says what was left out: -log(m Q(x)) is -log m - sum log(1 - q) for the mode, and log((1
 - q) / q) for each person. The second term of the price is the same for all tracks and KSP may forget it, but it
 differs between modes and KSP\\* may not. With it a mode that asserts somebody pays for that what a track
-through them earns back, and no clipping is needed. Both are below, the printed price also with q clipped at
-0.01.
+through them earns back, and no clipping is needed. How much that matters on these sequences is in the tables,
+where the printed price also has a row with q clipped at 0.01: tracks of people who are not there are its mark.
 
 ![MODA over the distance threshold](tracking.svg)
 """
