@@ -27,7 +27,7 @@ from mixfield.scene.ground import Ground
 from mixfield.temporal.costs import printed_price
 from mixfield.temporal.windows import Windows
 
-ORACLE = 1.0  # metres at which the oracle of the ceiling chooses
+ORACLE = 1.0  # metres at which the oracle of the ceiling chooses, and mistakes are counted
 WINDOWS, SECONDS = Windows(50, 15), 20.0  # how a recording is cut, and the time for each window
 CEILING = "oracle's modes + KSP"
 PRINTED = "modes + KSP*, printed price"
@@ -115,8 +115,8 @@ class Walked:
 
 
 def tasks(sources: Sequence[Recorded | Walked]) -> dict[str, tuple[Recorded | Walked, str]]:
-    """Every way on every source."""
-    return {f"{k} {way}": (source, way) for k, source in enumerate(sources) for way in WAYS}
+    """Every way on every source, by names that can be those of files."""
+    return {f"{k} {way.replace('*', ' star')}": (source, way) for k, source in enumerate(sources) for way in WAYS}
 
 
 def measure(source: Recorded | Walked, way: str) -> Row:
@@ -124,14 +124,17 @@ def measure(source: Recorded | Walked, way: str) -> Row:
     sight = source.sight()
     row: Row = {"source": source.name, "way": way}
     if way not in TRACKED:
-        found = [_detections(sight, sight.single())] if way == "mean field" else _modes(sight)
-        return row | {"curve": moda_curve(sight.truth, found)}
+        candidates = [_detections(sight, sight.single())] if way == "mean field" else _modes(sight)
+        return row | {"curve": moda_curve(sight.truth, candidates)}
     given = _given(sight, way)
     started = time.perf_counter()
     tracks = track(given, sight.ground, **sight.options, **TRACKED[way])
     told = tracks.summary() | {"seconds": time.perf_counter() - started, "violations": len(tracks.violations())}
     told |= _identity_scores(sight, tracks)
-    return row | {"curve": moda_curve(sight.truth, [_positions(sight, tracks)]), "tracks": told}
+    found = _positions(sight, tracks)
+    frames = metrics.detection_scores(sight.truth, found, ORACLE)
+    per_frame = {"modes": tracks.chosen_modes.tolist(), "mistakes": [s.misses + s.false_positives for s in frames]}
+    return row | {"curve": moda_curve(sight.truth, [found]), "tracks": told} | per_frame
 
 
 def _given(sight: Sight, way: str) -> Sequence[MixturePosterior]:

@@ -11,9 +11,10 @@ import numpy as np
 
 from mixfield.reproduce.measured import Row
 from mixfield.reproduce.people import THRESHOLDS
-from mixfield.reproduce.tracking import CEILING, SECONDS, WINDOWS
+from mixfield.reproduce.tracking import CEILING, SECONDS, WAYS, WINDOWS
 
 DRAWN = ("modes + KSP*", "mean field + KSP", "best mode", "mean field", CEILING)
+SHADED = ("modes + KSP*", "mean field + KSP")  # with their intervals; more of them would hide each other
 INTRODUCTION = f"""# People through time
 
 `mixfield reproduce tracking` made this page: people detected frame by frame, then joined into tracks by
@@ -29,12 +30,12 @@ recording is cut into windows of {WINDOWS.length} frames with {WINDOWS.overlap} 
 
 **What a mode costs.** The paper prices a mode at log((1 - m) / m) and a person in it at log((1 - q) / q). A
 mode in which somebody is asserted (q near 1, as clamps do) then earns up to 13.8 nats for each of them, and
-pays nothing where no track explains them: KSP\\* is drawn to the modes with more people, and only clipping q
-tames it. The posterior says what was left out: -log(m Q(x)) is -log m - sum log(1 - q) for the mode, and log((1
+pays nothing where no track explains them: KSP\\* can be drawn to the modes with more people, unless q is
+clipped. The posterior says what was left out: -log(m Q(x)) is -log m - sum log(1 - q) for the mode, and log((1
 - q) / q) for each person. The second term of the price is the same for all tracks and KSP may forget it, but it
 differs between modes and KSP\\* may not. With it a mode that asserts somebody pays for that what a track
-through them earns back, and no clipping is needed. Both are below, the printed price also with q clipped at
-0.01.
+through them earns back, and no clipping is needed. How much that matters on these sequences is in the tables,
+where the printed price also has a row with q clipped at 0.01: tracks of people who are not there are its mark.
 
 ![MODA over the distance threshold](tracking.svg)
 """
@@ -51,7 +52,9 @@ def write_page(rows: Iterable[Row], about: dict[str, Any], out: Path) -> Path:
     _figure(parts, out / "tracking.svg")
     lines = [INTRODUCTION]
     for title, part in parts.items():
-        lines += [f"## {_titled(title, part)}", "", *_table(part), ""]
+        lines += [f"## {_titled(title, part)}", "", *_table(part), "", *_where_modes_differ(part)]
+        if missing := [way for way in WAYS if way not in part]:
+            lines += [f"Not measured here: {'; '.join(missing)}.", ""]
     lines += [f"Made by `{about['command']}`; all numbers are in [tracking.json](tracking.json).", ""]
     page = out / "tracking.md"
     page.write_text("\n".join(lines), encoding="utf-8")
@@ -70,9 +73,10 @@ def _figure(parts: dict[str, dict[str, list[Row]]], path: Path) -> None:
     for title, part in parts.items():
         curves = []
         for way in (way for way in DRAWN if way in part):
-            intervals = [point["interval"] for point in part[way][0]["curve"]] if len(part[way]) == 1 else ()
+            shaded = way in SHADED and len(part[way]) == 1
+            intervals = [point["interval"] for point in part[way][0]["curve"]] if shaded else ()
             curves.append(Curve(way, THRESHOLDS, _moda(part[way]), intervals, dashed=way == CEILING))
-        panels.append(Panel(_titled(title, part), "distance threshold (m)", "MODA", curves, top=1.0))
+        panels.append(Panel(_titled(title, part), "distance threshold (m)", "MODA", curves, top=1.0, bottom=0.5))
     write_curves(path, panels)
 
 
@@ -98,6 +102,23 @@ def _table(part: dict[str, list[Row]]) -> list[str]:
     return lines
 
 
+def _where_modes_differ(part: dict[str, list[Row]]) -> list[str]:
+    """The mistakes of KSP and KSP* in the frames that the choice of modes is about."""
+    if not {"mean field + KSP", "modes + KSP*"} <= set(part):
+        return []
+    other = [np.array(row["modes"]) > 0 for row in part["modes + KSP*"]]
+    without, with_modes = (
+        sum(int(np.array(row["mistakes"])[frames].sum()) for row, frames in zip(part[way], other, strict=False))
+        for way in ("mean field + KSP", "modes + KSP*")
+    )
+    count = sum(int(frames.sum()) for frames in other)
+    return [
+        f"In the {count} frames for which KSP\\* chose another mode than the heaviest, KSP makes {without} mistakes",
+        f"at 1 m and KSP\\* {with_modes}.",
+        "",
+    ]
+
+
 def _mean(runs: Sequence[dict[str, Any]], key: str) -> str:
     values = [run[key] for run in runs if key in run]
-    return f"{np.mean(values):.3g}" if values else ""
+    return f"{round(float(np.mean(values)), 4):.3g}" if values else ""
