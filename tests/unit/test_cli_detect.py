@@ -142,12 +142,12 @@ def test_reproduce_page(tmp_path):
         for t in occupancy.THRESHOLDS
     ]
     names = ["mean field", "best of 4 modes", "control"]
-    part = {"views": [1], "frames": [400, 403, 2], "held_out": True, "median_seconds": {"mean field": 0.1, "modes": 1}}
+    part = {"views": [1], "frames": [0, 3, 2], "median_seconds": {"mean field": 0.1, "modes": 1}}
     page = occupancy.write_page(
         {"pets": [part | {"curves": dict.fromkeys(names, curve)}], "synthetic": [row]}, tmp_path
     )
     assert "| best of 4 modes | 0.500 |" in page.read_text()
-    assert "## PETS 2009 S2.L1, view 1, frames 400 to 403, 2 of them, held out\n" in page.read_text()
+    assert "## PETS 2009 S2.L1, view 1, frames 0 to 3, 2 of them\n" in page.read_text()
     assert (tmp_path / "occupancy.svg").read_text().startswith("<?xml")
     assert json.loads((tmp_path / "occupancy.json").read_text())["synthetic"] == [row]
 

@@ -12,7 +12,7 @@ from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io.background import Background
 from mixfield.io.cvml import read_cvml
 from mixfield.io.footage import Images, Video, pictures
-from mixfield.io.mot import read_mot, write_mot
+from mixfield.io.mot import write_mot
 from mixfield.io.scene_file import read_footage, read_scene, visible_area, write_scene
 
 cv2 = pytest.importorskip("cv2")
@@ -212,21 +212,3 @@ def test_cvml(tmp_path):
     path.write_text("<dataset>")
     with pytest.raises(FileFormatError, match="not an XML file"):
         read_cvml(path)
-
-
-def test_read_mot(tmp_path):
-    path = tmp_path / "gt.txt"
-    path.write_text("1,9,499,158,31.03,75.17,1,-4.2,-7.4,0\n1,15,258,219,32,88\n4,9,500,158,31,75,1\n")
-    boxes = read_mot(path)
-    np.testing.assert_allclose(boxes[0], [[9, 499, 158, 31.03, 75.17], [15, 258, 219, 32, 88]])
-    assert [len(boxes[frame]) for frame in range(4)] == [2, 0, 0, 1]
-    path.write_text("")
-    assert read_mot(path) == {}
-
-
-@pytest.mark.parametrize("line", ["1,2,3", "frame,id,left,top,width,height", ""])
-def test_read_mot_names_the_line(tmp_path, line):
-    path = tmp_path / "gt.txt"
-    path.write_text(f"1,9,499,158,31.03,75.17\n{line}\n")
-    with pytest.raises(FileFormatError, match=r"gt\.txt, line 2: frame, id, left, top, width and height are needed"):
-        read_mot(path)

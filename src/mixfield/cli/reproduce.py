@@ -49,25 +49,24 @@ def occupancy(
         "reproduce-occupancy"
     ),
     frames: Annotated[
-        int, typer.Option(min=1, max=400, help="Frames of PETS, evenly spread over the first 400, and over the others.")
+        int, typer.Option(min=1, max=400, help="Frames of PETS, evenly spread over the first 400.")
     ] = 400,
     scenes: Annotated[int, typer.Option(min=1, help="Synthetic scenes of ten frames per setting.")] = 10,
     as_json: Json = False,
 ) -> None:
     """People detection: MODA over the distance threshold on PETS 2009, and synthetic scenes."""
     from mixfield.reproduce import occupancy as experiment
-    from mixfield.reproduce.pets import TUNED, Pets
+    from mixfield.reproduce.pets import ANNOTATED, Pets
 
     folder = data_folder(data) / "people" / "pets09-s2l1"
-    parts = [(Pets(folder, views), range(TUNED)) for views in ((1,), (1, 8))]
-    parts += [(Pets(folder), rest)] if (rest := Pets(folder).held_out()) else []
-    chosen = [(recording, sorted({span[k * len(span) // frames] for k in range(frames)})) for recording, span in parts]
+    numbers = [k * ANNOTATED // frames for k in range(frames)]
+    recordings = [Pets(folder, views) for views in ((1,), (1, 8))]
     walks = ((3, 1), (4, 2), (5, 2))
     results: dict[str, Any] = {"pets": [], "synthetic": []}
-    steps = sum(len(numbers) for _, numbers in chosen) + scenes * len(walks)
+    steps = len(numbers) * len(recordings) + scenes * len(walks)
     with Progress("frames and scenes", steps, quiet=as_json, stopped=_goes_on(work)) as advance:
         say = counted(advance)
-        for recording, numbers in chosen:
+        for recording in recordings:
             results["pets"].append(experiment.pets_curves(recording, numbers, recording.kept(work), say))
         for people, cameras in walks:
             results["synthetic"].append(experiment.synthetic_hits(people, cameras, say, scenes=scenes))

@@ -1,4 +1,4 @@
-"""MOT Challenge text, the format that motmetrics and TrackEval read: detections out, annotations in."""
+"""Detections as MOT Challenge text, the format that motmetrics and TrackEval read."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import os
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mixfield import _files
-from mixfield.errors import FileFormatError
-from mixfield.io.documents import read_text
 from mixfield.scene.scene import Scene
 
 StrPath = str | os.PathLike[str]
@@ -31,24 +29,3 @@ def write_mot(path: StrPath, detections: Mapping[int, ArrayLike], scene: Scene, 
             box = (left, top, right - left, bottom - top) if right > left else (-1, -1, -1, -1)
             lines.append(f"{frame + 1},{number},{','.join(map(str, box))},1,{x:.4f},{y:.4f},0\n")
     _files.write_text(path, "".join(lines))
-
-
-def read_mot(path: StrPath) -> dict[int, NDArray[np.float64]]:
-    """Frame, counted from 0 -> (k, 5) rows of identity, left, top, width, height, as `read_cvml` has them.
-
-    Frames between the first and the last that no line speaks of are empty.
-    """
-    rows = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        try:
-            frame, *box = (float(word) for word in line.split(",")[:6])
-            identity, left, top, wide, tall = box
-        except ValueError:
-            raise FileFormatError(
-                f"{path}, line {number}: frame, id, left, top, width and height are needed, got {line!r}"
-            ) from None
-        rows.append((frame, identity, left, top, wide, tall))
-    table = np.array(rows).reshape(-1, 6)
-    frames = table[:, 0].astype(np.int64)
-    numbers = range(frames.min(), frames.max() + 1) if len(frames) else ()
-    return {number - 1: table[frames == number, 1:] for number in numbers}

@@ -13,15 +13,13 @@ from mixfield.errors import MixfieldError
 from mixfield.io.calibration import read_camera
 from mixfield.io.cvml import read_cvml
 from mixfield.io.footage import Camera, Footage, pictures
-from mixfield.io.mot import read_mot
 from mixfield.scene.scene import Scene
 
 AREA = (-14.0696, -14.2740, 4.9813, 1.7335)  # the usual area of interest, metres
 FOOTAGE = {1: "vtest.avi", 6: "views/View_006/frame_{frame:04d}.jpg", 8: "views/View_008/frame_{frame:04d}.jpg"}
 
-TUNED = 400  # frames on which defaults were chosen; the others are held out
-FIRST = "PETS2009-S2L1-cropped-frames0-399.xml"  # A. Milan's annotations of these
-ALL = "PETS09-S2L1-gt.txt"  # and of all frames, as the MOT Challenge 2015 has them
+ANNOTATED = 400  # frames, from the first
+ANNOTATIONS = "PETS2009-S2L1-cropped-frames0-399.xml"  # by A. Milan
 
 
 @dataclass(frozen=True)
@@ -47,17 +45,10 @@ class Pets:
         """Where posteriors of these views are kept, for every page."""
         return work / f"views-{'-'.join(map(str, self.views))}"
 
-    def held_out(self) -> range:
-        """Frames on which nothing was chosen, if they are annotated in the folder and all cameras have them."""
-        end = len(self.footage()) if (self.folder / ALL).is_file() else TUNED
-        return range(TUNED, max(TUNED, end))
-
     def people(self, frames: Sequence[int]) -> dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Identities (k,) and foot points (k, 2) of the annotated boxes, on the ground and inside the area."""
         camera = read_camera(self.folder / "View_001.xml")
-        boxes = read_cvml(self.folder / FIRST)
-        if max(frames) >= TUNED:
-            boxes = read_mot(self.folder / ALL) | boxes
+        boxes = read_cvml(self.folder / ANNOTATIONS)
         found = {}
         for frame in frames:
             identity, left, top, wide, tall = boxes[frame].T
