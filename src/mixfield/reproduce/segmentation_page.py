@@ -16,6 +16,7 @@ from mixfield.reproduce.claims import Claim, table
 from mixfield.reproduce.measured import Row
 from mixfield.reproduce.segmentation_summary import (
     COUNTS,
+    FAMILIES,
     at_equal_calls,
     gains,
     interval,
@@ -99,7 +100,7 @@ def _part(rows: Sequence[Row]) -> dict[str, Any]:
             }
             for name, one in methods.items()
         }
-        found[net]["tuned"] = [tuned(methods, family) for family in ("DivMBest", "noise")]
+        found[net]["tuned"] = [tuned(methods, family) for family in FAMILIES]
     return found
 
 
@@ -268,7 +269,8 @@ def _picture_lines(pictures: Sequence[Path]) -> list[str]:
     lines = [
         "## What the modes find",
         "",
-        "Of each set the image of the strong network on which the best of the first modes gains most.",
+        "Of each set the image on which the best of eight modes gains most with the strong network, at full",
+        "resolution. Colours stand for labels; what is pale in the truth is not annotated.",
         "",
     ]
     for path in pictures:

@@ -21,7 +21,10 @@ from mixfield.reproduce.segmentation_summary import gain
 
 
 def write_pictures(data: Path, rows: Sequence[Row], out: Path, *, net: str, count: int) -> list[Path]:
-    """Of each set the image on which the best mode gains most: truth, mean field, best mode, as colours of labels."""
+    """Of each set the image on which the best mode gains most: truth, mean field, best mode, as colours of labels.
+
+    The image is chosen by the measurements of all sizes and shown at full resolution.
+    """
     written = []
     for kind in dict.fromkeys(row["set"] for row in rows):
         mine = [row for row in rows if (row["net"], row["set"], row["method"]) == (net, kind, "ours")]
