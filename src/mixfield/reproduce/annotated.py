@@ -38,8 +38,9 @@ class Example:
     def energy(self) -> DenseCRF:
         """The default field, with kernels that shrink with the image."""
         kernels = Kernels()
-        sizes = {"smooth_sxy": kernels.smooth_sxy / self.step, "sxy": kernels.sxy / self.step}
-        return DenseCRF.from_probabilities(self.probs, self.image, **sizes)
+        return DenseCRF.from_probabilities(
+            self.probs, self.image, smooth_sxy=kernels.smooth_sxy / self.step, sxy=kernels.sxy / self.step
+        )
 
     def reduced(self, step: int) -> Example:
         """The same with blocks of ``step`` pixels a side made one, whose truth is that of their centre."""
