@@ -23,7 +23,7 @@ from mixfield.mixture.posterior import MixturePosterior
 Floats = NDArray[np.float64]
 
 FEATURES = ("alternative", "size", "evidence", "edges", "erased", "balance", "deficit")
-LEARNT = (2.19, 0.47, 0.48, 2.58, -0.93, -4.57, -0.29)
+LEARNT = (2.16, 0.46, 0.73, 2.8, -0.94, -3.8, -0.28)
 PATCH = 10_000  # pixels to which differences of bounds refer
 GONE = 1e-3  # share of the field below which a label counts as erased
 
