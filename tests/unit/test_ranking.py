@@ -31,16 +31,17 @@ def test_features_compare_with_the_mean_field(problem):
     assert (plain == 0).all()
     share = (posterior.labelings()[0] != posterior.labelings()[1]).mean()
     assert other[1] == pytest.approx(np.log(share / 0.1), abs=1e-6)
-    assert other[2] == pytest.approx(other[1] ** 2)
     taken = posterior.labelings()[np.argmax(features[:, 0])][5, 7]
     sign = 1 if taken == 1 else -1  # the box appears, or it vanishes
-    assert other[3] == pytest.approx(sign * (0.45 - 0.55), abs=0.05)
-    assert sign * other[4] > 0.9  # the boundary of the box is where the image changes
-    assert other[5] == (taken == 0)
+    assert other[2] == pytest.approx(sign * (0.45 - 0.55), abs=0.05)
+    assert sign * other[3] > 0.9  # the boundary of the box is where the image changes
+    assert other[4] == (taken == 0)
     expected = np.array([1.0, 0.0]) + np.array([-1.0, 1.0]) * energy.evidence[:, 1].mean()
     shares = [np.bincount(labels.ravel(), minlength=2) / labels.size for labels in posterior.labelings()]
     far = {bool(f): np.abs(share - expected).sum() for f, share in zip(features[:, 0], shares, strict=True)}
-    assert other[6] == pytest.approx(far[True] - far[False], abs=1e-6)
+    assert other[5] == pytest.approx(far[True] - far[False], abs=1e-6)
+    bounds = [mode.log_z for mode in posterior.modes]
+    assert other[6] == pytest.approx(np.log1p(abs(bounds[0] - bounds[1]) * 1e4 / energy.n))
 
 
 def test_weights_and_calibrated_are_different_things(problem):

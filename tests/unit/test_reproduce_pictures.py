@@ -91,7 +91,7 @@ def test_the_page_on_still_images_says_what_was_measured(tmp_path):
         _row(net, step, image, method, rng)
         for net in segmentation.NETWORKS
         for step in segmentation.STEPS
-        for image in range(14)
+        for image in range(35)
         for method in segmentation.methods()
         if image % 7 == 0 or method in ("ours", *segmentation.TUNED[net])
     ]
@@ -101,7 +101,7 @@ def test_the_page_on_still_images_says_what_was_measured(tmp_path):
     results = json.loads((tmp_path / "segmentation.json").read_text())
     every = results["parts"]["a third of the size"]["dl513"]
     assert set(every) == {"ours", "DivMBest 0.5", "noise 1", "tuned"}
-    assert every["ours"]["images"] == 14
+    assert every["ours"]["images"] == 35
     assert len(every["ours"]["mean"]) == 4  # K = 1, 2, 4, 8
     some = results["parts"]["every seventh image, a third of the size"]["dl257"]
     assert set(some) == {*segmentation.methods(), "tuned"}
@@ -139,6 +139,18 @@ def test_a_frame_is_measured_with_the_one_before(clip):
     assert all(0 <= row["matched"] <= 1 for row in rows[1:])
     assert "steps" not in rows[0]["modes"]
     assert np.shape(rows[1]["modes"]["steps"]) == (len(rows[0]["modes"]["log_z"]), len(rows[1]["modes"]["log_z"]))
+
+
+def test_a_video_may_be_reduced(clip):
+    folder = clip / "video" / "davis" / "square"
+    whole = Annotated(folder, "dl513").load("00")
+    small = whole.reduced(2)
+    assert small.image.shape[:2] == small.truth.shape == small.probs.shape[:2] == (12, 16)
+    assert small.image[3, 4] == pytest.approx(whole.image[6:8, 8:10].mean((0, 1)), abs=0.5)
+    assert small.truth[3, 4] == whole.truth[7, 9]
+    tasks = video.tasks(clip, count=2, every=1, step=2)
+    row = video.measure(*tasks["square 01"])
+    assert np.sum(row["modes"]["counts"][0]) <= small.truth.size
 
 
 def test_a_video_goes_on_where_it_was_stopped(clip):

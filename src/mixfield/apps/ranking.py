@@ -22,8 +22,9 @@ from mixfield.mixture.posterior import MixturePosterior
 
 Floats = NDArray[np.float64]
 
-FEATURES = ("alternative", "size", "size squared", "evidence", "edges", "erased", "balance")
-LEARNT = (0.78, 0.22, -0.04, 1.32, 3.12, -1.06, -2.43)
+FEATURES = ("alternative", "size", "evidence", "edges", "erased", "balance", "deficit")
+LEARNT = (2.16, 0.46, 0.73, 2.8, -0.94, -3.8, -0.28)
+PATCH = 10_000  # pixels to which differences of bounds refer
 GONE = 1e-3  # share of the field below which a label counts as erased
 
 
@@ -86,38 +87,38 @@ def mode_features(posterior: MixturePosterior, energy: DenseCRF, image: ArrayLik
     """(K, 7) what can be seen of each mode, compared with the mean field that was cut first.
 
     alternative: 1 but for that mean field; size: logarithm of the share of pixels whose label differs, over a tenth;
-    its square; evidence: how much more probability the scores of these pixels give the new labels than the old; edges:
-    how much more the image changes across the boundaries that appear than across those that vanish; erased: 1 if the
-    label that most of them had is gone; balance: how much farther the shares of labels are from what the scores give
-    them in total.
+    evidence: how much more probability the scores of these pixels give the new labels than the old; edges: how much
+    more the image changes across the boundaries that appear than across those that vanish; erased: 1 if the label that
+    most of them had is gone; balance: how much farther the shares of labels are from what the scores give them in
+    total; deficit: logarithm of one plus the nats by which the bound is lower, per ten thousand pixels.
     """
     labelings = posterior.labelings()
     if posterior.shape != energy.shape:
         raise MixfieldError(f"energy must be the one of the posterior, of shape {posterior.shape}, got {energy.shape}")
     change = _changes(image, energy.shape)
     reference, probabilities = labelings[posterior.plain], np.asarray(energy.evidence, np.float64)
+    bounds = np.array([mode.log_z for mode in posterior.modes])
+    deficits = np.log1p(np.maximum(bounds[posterior.plain] - bounds, 0.0) * PATCH / energy.n)
     features = np.zeros((len(labelings), len(FEATURES)))
-    for one, labels in zip(features, labelings, strict=True):
+    for one, labels, deficit in zip(features, labelings, deficits, strict=True):
         if (labels != reference).any():
-            one[:] = _seen(reference, labels, probabilities, change)
+            one[:] = *_seen(reference, labels, probabilities, change), deficit
     return features
 
 
 def _seen(
     reference: NDArray[np.int64], labels: NDArray[np.int64], probabilities: Floats, change: tuple[Floats, ...]
 ) -> tuple[float, ...]:
-    """The features of a labeling that differs from the reference."""
+    """All features but the last, of a labeling that differs from the reference."""
     flip = np.flatnonzero(labels != reference)
     old, new = reference.ravel()[flip], labels.ravel()[flip]
-    size = float(np.log(len(flip) / labels.size / 0.1))
     shares, before = (
         np.bincount(one.ravel(), minlength=probabilities.shape[1]) / labels.size for one in (labels, reference)
     )
     expected = probabilities.mean(0)
     return (
         1.0,
-        size,
-        size**2,
+        float(np.log(len(flip) / labels.size / 0.1)),
         float((probabilities[flip, new] - probabilities[flip, old]).mean()),
         _contrast(labels, reference, change) - _contrast(reference, labels, change),
         float(shares[np.bincount(old).argmax()] < GONE),
@@ -125,7 +126,7 @@ def _seen(
     )
 
 
-def fit_ranking(features: list[Floats], qualities: list[Floats], *, ridge: float = 1.0) -> tuple[float, ...]:
+def fit_ranking(features: list[Floats], qualities: list[Floats], *, ridge: float = 3.0) -> tuple[float, ...]:
     """Coefficients under which the best mode of each image gets most probability (conditional logit).
 
     Images count by what is at stake in them: the difference between their best and their worst mode.

@@ -234,6 +234,7 @@ def video(
     work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-video"),
     modes: Annotated[int, typer.Option(min=2, help="Modes of a frame.")] = 8,
     every: Annotated[int, typer.Option(min=1, help="Every so many frames of a sequence.")] = 1,
+    step: Annotated[int, typer.Option(min=1, help="Blocks of so many pixels a side are made one.")] = 1,
     page_only: PageOnly = False,
     as_json: Json = False,
 ) -> None:
@@ -242,11 +243,12 @@ def video(
     from mixfield.reproduce.measured import kept
     from mixfield.reproduce.provenance import provenance
 
-    tasks = experiment.tasks(data_folder(data), count=modes, every=every)
+    tasks = experiment.tasks(data_folder(data), count=modes, every=every, step=step)
     if not page_only:  # one after the other: each frame needs the one before
-        settings = {"modes": modes, "every": every}
+        settings = {"modes": modes, "every": every, "step": step}
         _measure(experiment.measure, tasks, work, "frames", workers=1, quiet=as_json, settings=settings)
-    about = provenance("mixfield reproduce video", modes=modes, every=every, seeds="0")
+    command = f"mixfield reproduce video --modes {modes} --every {every} --step {step}"
+    about = provenance(command, modes=modes, every=every, step=step, seeds="0")
     _wrote(experiment.write_page(list(kept(tasks, work).values()), about, out), as_json)
 
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from mixfield.apps.pictures import resized
+from mixfield.apps.segmentation import Kernels
+from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import MixfieldError
 from mixfield.io.images import read_image, read_label_map
 
@@ -22,19 +24,32 @@ Float32s = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """One annotated image: colours (H, W, 3), truth (H, W) with 255 for void, probabilities (H, W, L)."""
+    """One annotated image: colours (H, W, 3), truth (H, W) with 255 for void, probabilities (H, W, L).
+
+    Each of its pixels stands for a block of ``step`` a side.
+    """
 
     name: str
     image: NDArray[Any]
     truth: NDArray[np.int64]
     probs: Float32s
+    step: int = 1
+
+    def energy(self) -> DenseCRF:
+        """The default field, with kernels that shrink with the image."""
+        kernels = Kernels()
+        return DenseCRF.from_probabilities(
+            self.probs, self.image, smooth_sxy=kernels.smooth_sxy / self.step, sxy=kernels.sxy / self.step
+        )
 
     def reduced(self, step: int) -> Example:
         """The same with blocks of ``step`` pixels a side made one, whose truth is that of their centre."""
+        if step == 1:
+            return self
         middle = step // 2
         image, probs = blocks(self.image, step), blocks(self.probs, step)
         truth = self.truth[middle::step, middle::step][: image.shape[0], : image.shape[1]]
-        return Example(self.name, np.rint(image).astype(self.image.dtype), truth, np.asarray(probs, np.float32))
+        return Example(self.name, np.rint(image).astype(self.image.dtype), truth, probs.astype(np.float32), step)
 
 
 def blocks(picture: NDArray[Any], step: int) -> NDArray[np.float64]:

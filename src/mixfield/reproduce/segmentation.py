@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from mixfield.apps.ranking import mode_features
-from mixfield.apps.segmentation import Kernels
 from mixfield.baselines.diverse import diverse_modes
 from mixfield.clamping.selection import DensestWindow, EntropyGap, PhaseTransition
 from mixfield.energy.active_labels import active_labels
@@ -86,7 +85,6 @@ def methods(step: int = 1) -> dict[str, Method]:
     """
     table: dict[str, Method] = {
         "ours": _modes(),
-        "paper": _modes(criterion=PhaseTransition(pick=DensestWindow(51 // step)), order=breadth_first),
         "single pixels": _modes(criterion=PhaseTransition(pick=EntropyGap()), order=breadth_first),
         "restarts": _one_by_one(_restarts),
     }
@@ -94,6 +92,7 @@ def methods(step: int = 1) -> dict[str, Method]:
         table[f"DivMBest {strength:g}"] = _one_by_one(partial(_diverse, strength=strength))
     for amount in NOISES:
         table[f"noise {amount:g}"] = _one_by_one(partial(_noisy, amount=amount))
+    table["paper"] = _modes(criterion=PhaseTransition(pick=DensestWindow(51 // step)), order=breadth_first)
     return table
 
 
@@ -153,19 +152,20 @@ def _noisy(crf: Counted, *, amount: float) -> Iterator[Mode]:
 def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated, str, int, str, int]]:
     """Set, image, step (3: a third of the size), method and how many segmentations.
 
-    Our modes, DivMBest and the noise are tried on every image; on every seventh, which come last, more segmentations of
-    them and the other methods too.  The order covers all sets evenly wherever it is stopped.
+    Our modes, DivMBest and the noise are tried on every image; on every seventh, which come later, with more
+    segmentations, and at last the other methods, the paper's being the slowest.  All sets are covered evenly wherever
+    it stops.
     """
     sets = [Annotated(data / "segmentation" / kind, net) for kind in SETS for net in NETWORKS]  # type: ignore[arg-type]
     places = [(k % EVERY == 0, k / len(one.names), one, k) for one in sets for k in range(len(one.names))[:images]]
     places.sort(key=lambda place: place[:2])
     for step in STEPS:
         for thorough, _, one, k in places:
-            main = ("ours", *TUNED[one.net])
-            for name in main:
+            for name in ("ours", *TUNED[one.net]):
                 yield one, one.names[k], step, name, count if thorough else min(count, FEW)
-            for name in methods() if thorough else ():
-                if name not in main:
+        for name in methods():
+            for thorough, _, one, k in places:
+                if thorough and name not in ("ours", *TUNED[one.net]):
                     yield one, one.names[k], step, name, min(count, FEW)
 
 
@@ -194,9 +194,8 @@ def measure(source: Annotated, image: str, step: int, name: str, count: int) -> 
 @lru_cache(maxsize=1)
 def _loaded(folder: Path, net: Network, image: str, step: int) -> tuple[Example, Counted, Mode]:
     """The image that the methods share, its field and its mean field."""
-    example = _source(folder, net).load(image)
-    example = example.reduced(step) if step > 1 else example
-    crf = _field(example, step)
+    example = _source(folder, net).load(image).reduced(step)
+    crf = _field(example)
     return example, crf, mean_field(crf, solver=ROUGH)
 
 
@@ -205,12 +204,8 @@ def _source(folder: Path, net: Network) -> Annotated:
     return Annotated(folder, net)
 
 
-def _field(example: Example, step: int) -> Counted:
-    """The default field, with kernels that shrink with the image."""
-    kernels = Kernels()
-    crf = DenseCRF.from_probabilities(
-        example.probs, example.image, smooth_sxy=kernels.smooth_sxy / step, sxy=kernels.sxy / step
-    )
+def _field(example: Example) -> Counted:
+    crf = example.energy()
     labels, _ = active_labels(crf)
     field = Counted.of_energy(crf.restricted(labels) if len(labels) < crf.n_labels else crf)
     field.active = labels  # type: ignore[attr-defined]

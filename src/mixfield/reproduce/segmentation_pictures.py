@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import MixfieldWarning
 from mixfield.io.images import palette
 from mixfield.metrics.segmentation import mean_iou
@@ -21,7 +20,10 @@ from mixfield.reproduce.segmentation_summary import gain
 
 
 def write_pictures(data: Path, rows: Sequence[Row], out: Path, *, net: str, count: int) -> list[Path]:
-    """Of each set the image on which the best mode gains most: truth, mean field, best mode, as colours of labels."""
+    """Of each set the image on which the best mode gains most: truth, mean field, best mode, as colours of labels.
+
+    The image is chosen by the measurements of all sizes and shown at full resolution.
+    """
     written = []
     for kind in dict.fromkeys(row["set"] for row in rows):
         mine = [row for row in rows if (row["net"], row["set"], row["method"]) == (net, kind, "ours")]
@@ -36,7 +38,7 @@ def _write(path: Path, source: Annotated, name: str, count: int) -> None:
     example = source.load(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)
-        posterior = infer(DenseCRF.from_probabilities(example.probs, example.image), count)
+        posterior = infer(example.energy(), count)
     labelings = posterior.labelings()
     scores = [100 * mean_iou(example.truth, labels, source.n_labels) for labels in labelings]
     best = int(np.argmax(scores))

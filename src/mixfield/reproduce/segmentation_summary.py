@@ -17,8 +17,10 @@ Floats = NDArray[np.float64]
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 WORTH = 0.02  # gain of mean IoU over mean field that somebody would want to have
+FAMILIES = ("DivMBest", "noise")  # methods with a strength
 FOLDS = 5
-COVERED = 0.8  # share of our images that a method must have done to be compared
+FEWEST = 5  # images that a table must have
+COVERED = 0.5  # share of our images that a method must have done to be compared
 
 
 def gains(rows: Sequence[Row]) -> dict[str, dict[str, Floats]]:
@@ -72,7 +74,13 @@ def shared(rows: Sequence[Row]) -> dict[str, dict[str, list[Row]]]:
         wide = {name: one for name, one in found.items() if len(one) >= COVERED * len(found.get("ours", one))}
         images = sorted(set.intersection(*(set(one) for one in wide.values())))
         table[net] = {name: [one[image] for image in images] for name, one in wide.items()}
-    return {net: methods for net, methods in table.items() if methods.get("ours")}
+    return {net: methods for net, methods in table.items() if _says_something(methods)}
+
+
+def _says_something(methods: dict[str, list[Row]]) -> bool:
+    """Whether our modes and both families were tried on enough images."""
+    rivals = all(any(name.startswith(family) for name in methods) for family in FAMILIES)
+    return rivals and len(methods.get("ours", ())) >= FEWEST
 
 
 def tuned(table: dict[str, Floats], family: str) -> str:
