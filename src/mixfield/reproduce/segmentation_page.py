@@ -65,7 +65,7 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], pictures: Sequence[Pa
     results = {
         "made_by": about,
         "parts": {name: part for name, some in parts.items() if (part := _part(some))},
-        "equal_calls": {str(count): _equal(_thorough(small), count) for count in COUNTS if 1 < count <= most // 2},
+        "equal_calls": {str(count): _equal(_thorough(small), count) for count in COUNTS if 8 <= count <= most // 2},
         "coefficients": dict(zip(FEATURES, coefficients, strict=True)),
         "ranking": report,
     }
@@ -145,17 +145,17 @@ def _drawn(methods: dict[str, Any]) -> dict[str, Any]:
 def _panels(results: dict[str, Any]) -> list[Panel]:
     return [
         Panel(
-            f"{NAMES[net]}, {methods['ours']['images']} images",
+            f"{NAMES[net]}, {methods['ours']['images']} images\n{name}",
             "segmentations K",
             "points of mean IoU over mean field",
             [
-                Curve(name, COUNTS[: len(one["mean"])], one["mean"], one["interval"] if name == "ours" else ())
-                for name, one in _drawn(methods).items()
+                Curve(method, COUNTS[: len(one["mean"])], one["mean"], one["interval"] if method == "ours" else ())
+                for method, one in _drawn(methods).items()
             ],
             log_x=True,
             ticks=COUNTS[: len(methods["ours"]["mean"])],
         )
-        for part in results["parts"].values()
+        for name, part in results["parts"].items()
         for net, methods in part.items()
     ]
 
@@ -257,7 +257,7 @@ def _equal_lines(equal: dict[str, Any]) -> list[str]:
         "## At an equal number of filterings",
         "",
         "As many segmentations of another method as fit into the filterings that K of our modes took, on every",
-        "seventh image.",
+        "seventh image at a third of the size; at most 32.",
         "",
         "| network | our K | gain | method | its segmentations | gain | ours minus it |",
         "|---|---|---|---|---|---|---|",
