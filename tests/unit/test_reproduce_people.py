@@ -22,7 +22,7 @@ def test_curve_takes_the_best_candidate_of_each_frame_at_each_threshold():
 def test_annotated_people_stand_in_the_area(data):
     people = pets.Pets(data / "people" / "pets09-s2l1").people([0, 399])
     for identity, feet in people.values():
-        assert len(identity) == len(feet) > 2
+        assert len(identity) == len(feet) > 0
         assert (feet >= pets.AREA[:2]).all()
         assert (feet <= pets.AREA[2:]).all()
 
