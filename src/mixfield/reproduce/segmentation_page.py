@@ -50,9 +50,9 @@ HISTORY = [
     "The features of the ranking were chosen among about ninety variants, by cross-validation on the images that this",
     "page judges it on, so its numbers are optimistic too. With a hundred images the best mode came first mostly two",
     "to five times as often as by weight whatever the features; with thirty, no variant did better. Likeness of",
-    "colours, the order of discovery and whether a label occurs elsewhere added nothing. Of the 27 cases that came last,",
-    "after all choices but one, only five have a mode worth choosing, and neither ranking finds it in any: that it holds",
-    "for other images has not been shown.",
+    "colours, the order of discovery and whether a label occurs elsewhere added nothing. Of the 27 cases that came",
+    "last, after all choices but one, only five have a mode worth choosing, and neither ranking finds it in any: that",
+    "it holds for other images has not been shown.",
 ]
 
 
