@@ -156,6 +156,15 @@ def _interrupted_while_deaf(reached):
         reached.set()
 
 
+@pytest.fixture
+def listening():
+    """Ctrl-C is heard, as in a terminal; a job in the background of a shell ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("listening")
 def test_interrupts_wait_until_workers_have_started():
     """Also where another thread, which does not block the signal, hears of it first."""
     done, reached = threading.Event(), threading.Event()
