@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
-from scipy.special import log_softmax
 
 from mixfield import _arrays
 from mixfield.apps.pictures import intensities
@@ -139,6 +137,9 @@ def fit_ranking(features: list[Floats], qualities: list[Floats], *, ridge: float
     """
     if len(features) != len(qualities) or not features:
         raise MixfieldError(f"features and qualities must be as many and not none: {len(features)}, {len(qualities)}")
+    from scipy.optimize import minimize
+    from scipy.special import log_softmax
+
     spread = np.concatenate(features).std(0) + 1e-9
     scaled = [one / spread for one in features]
     stakes = np.array([np.ptp(q) for q in qualities])

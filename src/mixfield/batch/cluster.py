@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import re
 import threading
 import time
@@ -33,14 +34,8 @@ CALM = {
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.comm.timeouts.connect": "120s",  # a busy machine starts workers slowly
-    # by default memory is given back after every array, and the next one waits for its pages; and workers complain on
-    # the terminal when they are ended
-    "distributed.nanny.pre-spawn-environ": {
-        "OMP_NUM_THREADS": 1,
-        "MKL_NUM_THREADS": 1,
-        "OPENBLAS_NUM_THREADS": 1,
-        "DASK_LOGGING__DISTRIBUTED": "critical",
-    },
+    # by default memory is given back after every array, and the next one waits for its pages
+    "distributed.nanny.pre-spawn-environ": {},
 }
 
 
@@ -91,20 +86,15 @@ class Dask:
     @contextmanager
     def _client(self) -> Iterator[Any]:
         """A client of the cluster that was told, or of one for this run."""
-        distributed = _library()
-        _silence()
         if self.scheduler is not None:
-            with _connected(distributed, self.scheduler, self.patience) as client:
+            with _connected(_library(), self.scheduler, self.patience) as client:
                 yield client
             return
-        import dask
-
         workers = self.workers or _threads.available()
         with (
             limited(max(1, _threads.available() // workers)),
-            dask.config.set(CALM),
-            _started(distributed, workers) as cluster,
-            _connected(distributed, cluster.scheduler_address, self.patience) as client,
+            _started(workers) as cluster,
+            _connected(_library(), cluster.scheduler_address, self.patience) as client,
         ):
             yield client
 
@@ -184,18 +174,28 @@ def _failure(error: Exception) -> str:
 
 
 def _library() -> Any:
+    """Dask without its log lines about lost workers and connections, not even while it ends: outcomes say what
+    matters."""
     try:
         import distributed
     except ImportError:
         raise MixfieldError("the engine dask needs Dask: pip install 'mixfield[cluster]'") from None
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     return distributed
 
 
-def _started(distributed: Any, workers: int) -> Any:
+@contextmanager
+def _started(workers: int) -> Iterator[Any]:
     """A cluster on this machine."""
+    method = _nursery()
+    distributed = _library()
+    import dask
+
     try:
-        with deaf():
-            return distributed.LocalCluster(
+        with deaf(), dask.config.set(CALM | {"distributed.worker.multiprocessing-method": method}):
+            cluster = distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 memory_limit=0,  # results are files, Dask holds none
@@ -206,6 +206,21 @@ def _started(distributed: Any, workers: int) -> Any:
     except RuntimeError as error:
         reason = (str(error).splitlines() or ["no reason given"])[0]
         raise BatchError(f"no Dask cluster could be started here: {reason}; try --engine processes") from None
+    with cluster:
+        yield cluster
+
+
+def _nursery() -> str:
+    """How workers are started.  Where the system can, from a process that imports what they need while this one does:
+    they are there sooner, and gone at once."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return "spawn"
+    from multiprocessing import forkserver
+
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["mixfield.batch.nursery"])
+    with deaf():
+        forkserver.ensure_running()
+    return "forkserver"
 
 
 @contextmanager
@@ -227,13 +242,6 @@ def _connected(distributed: Any, address: str, patience: float) -> Iterator[Any]
         ) from None
     finally:
         client.close(timeout=2)
-
-
-def _silence() -> None:
-    """No more log lines about lost workers and connections, not even while Dask ends: outcomes say what matters."""
-    for name in list(logging.root.manager.loggerDict):
-        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _itself(work: Work) -> Work:

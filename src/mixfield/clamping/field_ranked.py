@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import distance_transform_edt
 
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
@@ -72,6 +71,8 @@ class FieldRanked:
         wanted = free if self.within is None else free & self.within
         nearest, away = np.arange(len(free)), np.full(len(free), np.inf)
         if taken.any():
+            from scipy.ndimage import distance_transform_edt
+
             distance, at = distance_transform_edt(~taken.reshape(shape), return_indices=True)
             nearest, away = np.ravel_multi_index(at, shape).ravel(), distance.ravel()
         empty = np.flatnonzero(wanted & (away > self.clear))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from mixfield.clamping.leaf import Leaf
 from mixfield.energy.factor_graph import FactorGraph
@@ -52,5 +51,7 @@ def _connected(leaf: Leaf, members: Int64s) -> list[Int64s]:
     """The parts of a set of variables that hang together; black boxes do not say, so theirs stay whole."""
     if not isinstance(leaf.energy, FactorGraph) or len(members) == 0:
         return []
+    from scipy.sparse.csgraph import connected_components
+
     count, part = connected_components(leaf.energy.adjacency[members][:, members], directed=False)
     return [members[part == k] for k in range(count)] if count > 1 else []

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
+from mixfield import _simplex
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
 from mixfield.clamping.selection import BITS, box
@@ -65,7 +65,7 @@ class NeighbourhoodEntropy:
     def _entropy(self, q: Floats, shape: tuple[int, ...]) -> Floats:
         """(n,) entropy in bits of "at least one of the neighbourhood takes the label"."""
         none = np.exp(box_sums(np.log(np.maximum(1.0 - q[:, self.label], SMALLEST)).reshape(shape), self.radius))
-        return np.asarray(entr(none) + entr(1.0 - none)).ravel() * BITS
+        return (_simplex.surprises(none) + _simplex.surprises(1.0 - none)).ravel() * BITS
 
 
 def box_sums(values: Floats, radius: int) -> Floats:

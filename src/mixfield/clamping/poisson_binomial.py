@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
-from scipy.special import rel_entr
 
 from mixfield import kernels
 
@@ -21,6 +21,8 @@ def distribution(p: Floats) -> Floats:
         out = np.empty(len(p) + 1)
         kernels.counts.distribution(np.ascontiguousarray(p, np.float64), out)
         return out
+    from scipy.fft import irfft, next_fast_len, rfft
+
     middle, size = len(p) // 2, next_fast_len(len(p) + 1, real=True)
     halves = rfft(distribution(p[:middle]), size) * rfft(distribution(p[middle:]), size)
     return np.maximum(irfft(halves, size)[: len(p) + 1], 0.0)
@@ -55,4 +57,4 @@ def _side(p: Floats, count: int, *, above: bool) -> float:
 def _log_tail(size: int, expected: float, count: int) -> float:
     """A bound on the log-probability of the side of ``count`` where the expected count is not (Hoeffding, 1956)."""
     mean, share = min(expected / size, 1 - 1e-12), (count if count > expected else count - 1) / size
-    return -size * float(rel_entr(share, mean) + rel_entr(1 - share, 1 - mean))
+    return -size * sum(s * math.log(s / m) for s, m in ((share, mean), (1 - share, 1 - mean)) if s > 0)

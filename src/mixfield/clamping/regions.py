@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Leaf, Proposal
@@ -128,6 +127,8 @@ def evidence(leaf: Leaf) -> NDArray[np.float32]:
 
 def regions(leaf: Leaf, marked: Bools, smallest: float, largest: int) -> list[Int64s]:
     """The largest connected regions of marked pixels that may change."""
+    from scipy import ndimage
+
     numbers, count = ndimage.label((marked & leaf.uncut).reshape(leaf.energy.shape))
     if count == 0:
         return []

@@ -5,12 +5,12 @@ Both answer the same two questions: how much probability lies outside, and which
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from mixfield.clamping import poisson_binomial
 from mixfield.clamping.constraint import Cardinality
@@ -60,7 +60,7 @@ class GaussianTail:
         surplus = constraint.sign * (p.sum() - constraint.count)
         if deviation == 0.0:
             return 0.0 if surplus > 0 or (surplus == 0 and constraint.sign > 0) else 1.0
-        return float(ndtr(-surplus / deviation))
+        return 0.5 * math.erfc(surplus / deviation / math.sqrt(2.0))
 
     def potential(self, constraint: Cardinality, multiplier: float, bias: Floats) -> CountPotential | None:
         bias[constraint.group, constraint.labels] -= constraint.sign * multiplier

@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh_tridiagonal
 
 from mixfield.energy.energy import Energy, allowed_labels, fields
 from mixfield.energy.factor_graph import FactorGraph
@@ -74,6 +73,8 @@ def _largest_eigenvalue(energy: Energy, allowed: NDArray[np.bool_]) -> float:
 
 def lanczos(response: Callable[[Floats], Floats], start: Floats, *, steps: int = 60, accuracy: float = 1e-3) -> float:
     """Largest eigenvalue of a symmetric operator, with the bound of its error added: rather above than below."""
+    from scipy.linalg import eigh_tridiagonal
+
     steps = min(steps, len(start))
     basis = np.empty((steps, len(start)))
     basis[0] = start / np.linalg.norm(start)

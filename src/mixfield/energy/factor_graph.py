@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from mixfield import _arrays, kernels
 from mixfield.energy import flattening
 from mixfield.errors import InfeasibleError, MixfieldError, TooLargeError
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from mixfield.kernels.sweeps import FlatGraph
 
 Floats = NDArray[np.float64]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from mixfield import _arrays, kernels
 from mixfield.errors import MixfieldError
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from mixfield.kernels.binary import BinaryGraph
     from mixfield.kernels.sweeps import FlatGraph
 
@@ -90,6 +91,8 @@ def merge_edges(edges: Int64s, table_of: Int64s, tables: Floats) -> tuple[Int64s
 
 def adjacency(n: int, edges: Int64s, scopes: Sequence[tuple[int, ...]]) -> csr_array:
     """Which pairs of variables share a factor, as a symmetric sparse matrix."""
+    from scipy.sparse import csr_array
+
     cliques = [pair for scope in scopes for pair in combinations(scope, 2)]
     pairs = np.concatenate([edges, np.array(cliques, np.int64).reshape(-1, 2)])
     source, target = np.concatenate([pairs, pairs[:, ::-1]]).T

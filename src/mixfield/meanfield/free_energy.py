@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
-from mixfield import kernels
+from mixfield import _simplex, kernels
 from mixfield.energy.energy import Energy, expectations
 from mixfield.energy.factor_graph import FactorGraph
 
@@ -15,7 +14,7 @@ Floats = NDArray[np.float64]
 
 def entropies(q: Floats) -> Floats:
     """Entropy of each variable in nats, (..., L) to (...)."""
-    return np.asarray(entr(q).sum(-1))
+    return np.asarray(_simplex.surprises(q).sum(-1))
 
 
 def bounds(energy: Energy, q: Floats, temperature: float = 1.0) -> Floats:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
+from mixfield import _simplex
 from mixfield.energy.energy import Energy, expectations, fields
 from mixfield.meanfield.ascent import Ascent
 from mixfield.meanfield.free_energy import entropies
@@ -38,7 +38,7 @@ def ascend(
     heat = temperature[:, None, None]
     field = _field(energy, q, tilt)
     logits = np.where(np.isinf(field), -np.inf, np.log(np.maximum(q, FLOOR)))
-    q = softmax(logits, axis=-1)
+    q = _simplex.softmax(logits)
     field, free = _field(energy, q, tilt), _free_energy(energy, q, tilt, temperature)
     last_move = np.zeros_like(q)
     while active.any():
@@ -46,7 +46,7 @@ def ascend(
         eta = np.where(active, step, 0.0)[:, None, None]
         with np.errstate(invalid="ignore"):
             moved = np.where(np.isinf(field), -np.inf, (1.0 - eta) * logits + eta * target)
-        new = softmax(moved, axis=-1)
+        new = _simplex.softmax(moved)
         new_free = _free_energy(energy, new, tilt, temperature)
         better = new_free <= free + slack * np.maximum(1.0, np.abs(free))
         accepted = active & better

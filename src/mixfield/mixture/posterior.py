@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp, softmax
 
-from mixfield import _arrays
+from mixfield import _arrays, _simplex
 from mixfield.clamping.constraint import Cardinality
 from mixfield.meanfield.mode import Mode
 from mixfield.mixture import archive
@@ -49,7 +48,7 @@ class MixturePosterior:
         """(K,) m_k = exp(A_k) / sum exp(A_k) (eq. 11)."""
         if np.isneginf(self._bounds).all():
             return np.full(len(self.modes), 1.0 / len(self.modes))
-        return np.asarray(softmax(self._bounds))
+        return _simplex.softmax(self._bounds)
 
     def calibrated(self, scorer: Callable[[MixturePosterior], ArrayLike]) -> Floats:
         """(K,) probabilities of the modes by a score that was learnt, in the order of ``modes``.
@@ -60,12 +59,12 @@ class MixturePosterior:
         """
         scores = _arrays.floats("scorer(posterior)", scorer(self))
         _arrays.check_shape("scorer(posterior)", scores, (len(self.modes),), "= one score per mode")
-        return np.asarray(softmax(scores))
+        return _simplex.softmax(scores)
 
     @property
     def log_z(self) -> float:
         """log Z~ = log sum_k exp(A_k), with strict cuts a lower bound of log Z."""
-        return float(logsumexp(self._bounds))
+        return float(_simplex.log_sum_exp(self._bounds))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -113,7 +112,7 @@ class MixturePosterior:
             weights = np.log(self.weights)
         variables = np.arange(flat.shape[-1])
         terms = [w + log[variables, flat].sum(-1) for w, log in zip(weights, logs, strict=True)]
-        return np.asarray(logsumexp(np.stack(terms), axis=0))
+        return _simplex.log_sum_exp(np.stack(terms))
 
     def among(self, labels: NDArray[np.int64], n_labels: int) -> MixturePosterior:
         """The same posterior when its labels are ``labels`` of ``n_labels``, the others having probability zero."""
