@@ -3,11 +3,9 @@
     python benchmarks/batch.py            # throughput
     python benchmarks/batch.py --items 10000   # overhead per tiny item and memory, engine by engine
 
-Workers have one thread each.  Runs take turns, and of several rounds the fastest counts, for others on the machine can
-only slow it down.  "whole" is the time of the run from the first line to the last, with the start of workers and
-cluster and their end; "steady" is the rate between the first result of each worker and the last result.  "cores" is the
-processor time of all processes over the whole time: where it is much below the number of workers, somebody else had the
-machine.
+Workers have one thread each.  Runs take turns, and ratios are medians over rounds of the ratio within a round, with the
+lowest and the highest.  "whole" is the time of the run from the first line to the last, with the start of workers and
+cluster and their end; "steady" is the rate between the first result of each worker and the last result.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
@@ -33,11 +32,10 @@ ENGINES = {
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a whole run, results per second once every worker has brought one, and cores in use."""
+    """Seconds of a whole run, and results per second once every worker has brought one."""
 
     whole: float
     steady: float
-    cores: float
 
 
 @dataclass(frozen=True)
@@ -65,20 +63,14 @@ def tiny(number: int, folder: Path) -> None:
 def timed(work: batch.Work, count: int, workers: int, engine: batch.Engine) -> Times:
     """A whole batch in a new folder."""
     with tempfile.TemporaryDirectory() as folder:
-        started, spent, at = time.perf_counter(), processor_time(), []
+        started, at = time.perf_counter(), []
         items = [batch.Item(str(k), k) for k in range(count)]
         for outcome in batch.map(work, items, Path(folder), engine=engine):
             assert outcome.failure is None, outcome.failure
             at.append(time.perf_counter())
         whole = time.perf_counter() - started
     steady = (count - workers) / (at[-1] - at[workers - 1]) if count > workers else 0.0
-    return Times(whole, steady, (processor_time() - spent) / whole)
-
-
-def processor_time() -> float:
-    """Seconds of this process and of its children that have ended."""
-    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(use.ru_utime + use.ru_stime for use in spent)
+    return Times(whole, steady)
 
 
 def throughput(images: int, side: int, rounds: int) -> None:
@@ -87,13 +79,14 @@ def throughput(images: int, side: int, rounds: int) -> None:
     for _ in range(rounds):
         for name, (workers, engine) in ENGINES.items():
             found[name].append(timed(Segmented(side), images, workers, engine))
-    best = {name: min(several, key=lambda times: times.whole) for name, several in found.items()}
-    one = best["one worker"]
-    print(f"{images} segmentations of {side} x {side} pixels, fastest of {rounds}; ratios to one worker")
-    for name, times in best.items():
+    print(f"{images} segmentations of {side} x {side} pixels, medians of {rounds} rounds; ratios to one worker")
+    for name, several in found.items():
+        rounds_of = list(zip(found["one worker"], several, strict=True))
+        whole = sorted(one.whole / times.whole for one, times in rounds_of)
+        steady = median(times.steady / one.steady for one, times in rounds_of)
         print(
-            f"{name:20s} whole {times.whole:6.1f} s, ratio {one.whole / times.whole:.2f}   "
-            f"steady {times.steady:5.2f}/s, ratio {times.steady / one.steady:.2f}   cores {times.cores:.2f}"
+            f"{name:20s} whole {median(times.whole for times in several):6.1f} s, ratio {median(whole):.2f} "
+            f"({whole[0]:.2f}-{whole[-1]:.2f})   steady ratio {steady:.2f}"
         )
 
 
@@ -109,7 +102,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=64)
     parser.add_argument("--side", type=int, default=80)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--items", type=int, help="measure the overhead on so many tiny items instead")
     told = parser.parse_args()
     if told.items:
