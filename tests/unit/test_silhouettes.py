@@ -36,14 +36,13 @@ def test_average_image_by_corners():
     views = energy.views
     height, width = int(views.height[0]), int(views.width[0])
     size = (height + 1) * (width + 1)
-    difference, uncovered, explained = np.empty(size), np.empty(size), np.empty(size)
+    difference, image = np.empty(size), np.empty((height + 1, width + 1, 2))
     kernels.silhouettes.corners(views.corner, views.cell, np.log(empty), difference)
-    shape = (height + 1, width + 1)
-    mask = views.mask.reshape(height, width)
-    kernels.silhouettes.integrals(difference.reshape(shape), mask, uncovered.reshape(shape), explained.reshape(shape))
+    block = views.block.reshape(height, width, 2)
+    kernels.silhouettes.integrals(difference.reshape(height + 1, width + 1), block, image)
     bare = naive.uncovered(scene.views[0].boxes.tolist(), empty, 12, 17)
-    assert uncovered[-1] + views.bare[0] == pytest.approx(bare.sum(), rel=1e-10)
-    assert explained[-1] + views.bare_mask[0] == pytest.approx((bare * energy.masks[0]).sum(), rel=1e-10)
+    assert image[-1, -1, 0] + views.bare[0] == pytest.approx(bare.sum(), rel=1e-10)
+    assert image[-1, -1, 1] + views.bare_mask[0] == pytest.approx((bare * energy.masks[0]).sum(), rel=1e-10)
 
 
 @pytest.mark.parametrize("form", ["released", "article"])

@@ -92,25 +92,22 @@ class Occupancy:
     @cached_property
     def views(self) -> Views:
         """Masks and rectangles as the kernels take them."""
-        crops = [_crop(view) for view in self._views]
-        cut = [
-            _padded(mask[top:bottom, left:right])
-            for mask, (left, top, right, bottom) in zip(self.masks, crops, strict=True)
-        ]
+        grids = [_edges(view) for view in self._views]
+        blocks = [_blocks(mask, *edges) for mask, edges in zip(self.masks, grids, strict=True)]
         seen = [np.flatnonzero(view.visible) for view in self._views]
         power = FORMS[self._form]
         area = np.array([mask.size for mask in self.masks], np.float64)
         return kernels.silhouettes.Views(
-            height=np.array([len(image) for image in cut], np.int32),
-            width=np.array([image.shape[1] for image in cut], np.int32),
-            pixel_start=_starts([image.size for image in cut]),
-            mask=np.concatenate([image.ravel() for image in cut]),
+            height=np.array([len(block) for block in blocks], np.int32),
+            width=np.array([block.shape[1] for block in blocks], np.int32),
+            block_start=_starts([block.size // 2 for block in blocks]),
+            block=np.concatenate([block.reshape(-1, 2) for block in blocks]),
             rectangle_start=_starts([len(cells) for cells in seen]),
             cell=np.concatenate(seen).astype(np.uint32),
-            corner=np.concatenate([_corners(view, crop) for view, crop in zip(self._views, crops, strict=True)]),
+            corner=np.concatenate([_corners(view, *edges) for view, edges in zip(self._views, grids, strict=True)]),
             area=area,
-            bare=area - np.array([image.size for image in cut], np.float64),
-            bare_mask=np.array([m.sum() - image.sum() for m, image in zip(self.masks, cut, strict=True)]),
+            bare=area - np.array([block[..., 0].sum() for block in blocks]),
+            bare_mask=np.array([m.sum() - block[..., 1].sum() for m, block in zip(self.masks, blocks, strict=True)]),
             foreground=np.array([mask.sum() for mask in self.masks]),
             weight=1.0 / (power * np.array(self.variance)),
             power=power,
@@ -214,23 +211,25 @@ def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _crop(view: View) -> tuple[int, int, int, int]:
-    """Left, top, right, bottom of the part of the image that rectangles cover; one pixel where there are none."""
-    seen = view.boxes[view.visible]
+def _edges(view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and columns where visible rectangles begin or end; those of the first pixel if nothing is visible."""
+    seen = view.boxes[view.visible].astype(np.int64)
     if len(seen) == 0:
-        return 0, 0, 1, 1
-    return (*seen[:, :2].min(0).tolist(), *seen[:, 2:].max(0).tolist())
+        return np.array([0, 1]), np.array([0, 1])
+    return np.unique(seen[:, 1::2]), np.unique(seen[:, ::2])
 
 
-def _padded(image: Floats) -> Floats:
-    """With empty rows below, to a multiple of four."""
-    return np.pad(image, ((0, -len(image) % 4), (0, 0)))
+def _blocks(mask: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
+    """(H, W, 2) pixels and foreground of the blocks between edges, with rows of nothing below to a multiple of four."""
+    inside = mask[rows[0] : rows[-1], columns[0] : columns[-1]]
+    sums = np.add.reduceat(np.add.reduceat(inside, rows[:-1] - rows[0], axis=0), columns[:-1] - columns[0], axis=1)
+    both = np.stack([np.outer(np.diff(rows), np.diff(columns)), sums], axis=-1)
+    return np.pad(both, ((0, -len(both) % 4), (0, 0), (0, 0)))
 
 
-def _corners(view: View, crop: tuple[int, int, int, int]) -> NDArray[np.uint32]:
-    """(V, 4) corners of the visible rectangles in the integral image of the cropped view."""
-    boxes = view.boxes[view.visible].astype(np.int64) - np.array([crop[0], crop[1], crop[0], crop[1]])
-    stride = crop[2] - crop[0] + 1
-    left, top, right, bottom = boxes.T
-    places = [top * stride + left, top * stride + right, bottom * stride + left, bottom * stride + right]
-    return np.stack(places, axis=1).astype(np.uint32)
+def _corners(view: View, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """(V, 4) corners of the visible rectangles in the integral image of the blocks."""
+    boxes = view.boxes[view.visible]
+    top, bottom = np.searchsorted(rows, boxes[:, 1::2]).T * len(columns)
+    left, right = np.searchsorted(columns, boxes[:, ::2]).T
+    return np.stack([top + left, top + right, bottom + left, bottom + right], axis=1).astype(np.uint32)

@@ -1,8 +1,9 @@
 """Mean field of people explaining silhouettes: average images by difference arrays, rectangle sums by integral images.
 
 ``a_n`` is the probability that cell n is empty.  The logarithm of ``U(p) = prod_{n : p in R_n} a_n``, the probability
-that pixel p is uncovered, is a sum of rectangles: four corners each, then prefix sums.  Costs per iteration grow with
-pixels and cells, not with the area of the rectangles.
+that pixel p is uncovered, is a sum of rectangles: four corners each, then prefix sums.  Pixels between the same edges
+are in the same rectangles, and are one block.  Costs per iteration grow with blocks and cells, not with the area of the
+rectangles.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ EMPTIEST = 1e-9  # a_n never goes below it: U / a_n would be rounding noise
 
 
 class Views(NamedTuple):
-    """The cameras, their pixels and rectangles one camera after the other.
+    """The cameras, their blocks and rectangles one camera after the other.
 
-    An image is cropped to the rows and columns that rectangles cover, and its rows are padded to a multiple of four.
+    The edges of rectangles divide an image into rows and columns of blocks; rows are padded to a multiple of four.
     """
 
-    height: Ints  # (C,) of the cropped and padded image
-    width: Ints
-    pixel_start: NDArray[np.int64]  # (C + 1,)
-    mask: Floats  # soft foreground in [0, 1]
+    height: Ints  # (C,) rows of blocks ...
+    width: Ints  # ... and columns
+    block_start: NDArray[np.int64]  # (C + 1,)
+    block: Floats  # (B, 2) pixels of each block, and the sum of their soft foreground
     rectangle_start: NDArray[np.int64]  # (C + 1,)
     cell: NDArray[np.uint32]  # (V,) the cell of each visible rectangle ...
     corner: NDArray[np.uint32]  # (V, 4) ... and its corners in the integral image: top left, top right, bottom ...
     area: Floats  # (C,) pixels of the whole image
-    bare: Floats  # (C,) pixels cropped away, always uncovered, less those of the padding ...
+    bare: Floats  # (C,) pixels outside of all blocks, always uncovered ...
     bare_mask: Floats  # (C,) ... and the foreground among them
     foreground: Floats  # (C,) |B|
     weight: Floats  # (C,) 1 / (2 v), or 1 / sigma in the article's form
@@ -89,25 +90,20 @@ def corners(corner: NDArray[np.uint32], cell: NDArray[np.uint32], log_empty: Flo
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def integrals(difference: Floats, mask: Floats, uncovered: Floats, explained: Floats) -> None:
-    """Integral images (H + 1, W + 1) of U and of U B, from the difference array of log U.
+def integrals(difference: Floats, block: Floats, image: Floats) -> None:
+    """Integral image (H + 1, W + 1, 2) of U and of U B, from the difference array of log U and blocks (H, W, 2).
 
     H is a multiple of four: four rows are summed side by side, because one sum has to wait for itself.
     """
-    height, width = mask.shape
+    height, width, _ = block.shape
     above = np.zeros(width)
     log_u, u, power = np.empty(4 * width), np.empty(4 * width), np.empty(4 * width)
     power_bits = power.view(np.int64)
-    uncovered[0] = 0.0
-    explained[0] = 0.0
+    image[0] = 0.0
     for y in range(0, height, 4):
         _four_sums(difference, y, above, log_u)
         exponential(log_u, power, power_bits, u)
-        _four_integrals(u, uncovered, y)
-        rows = mask[y : y + 4].ravel()
-        for k in range(4 * width):
-            u[k] *= rows[k]
-        _four_integrals(u, explained, y)
+        _four_integrals(u, block, y, image)
 
 
 @njit(cache=True, nogil=True)
@@ -132,26 +128,33 @@ def _four_sums(difference: Floats, y: int, above: Floats, out: Floats) -> None:
         above[x] = value
 
 
-@njit(cache=True, nogil=True)
-def _four_integrals(rows: Floats, image: Floats, y: int) -> None:
-    """Rows y+1..y+4 of an integral image, of pixels that stand one row after the other in ``rows``."""
-    width = image.shape[1] - 1
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _four_integrals(u: Floats, block: Floats, y: int, image: Floats) -> None:
+    """Rows y+1..y+4 of an integral image, of pixels that stand one row after the other in ``u``.
+
+    Both sums go from left to right in one vector of two.
+    """
+    width = block.shape[1]
     above, first, second, third, fourth = image[y], image[y + 1], image[y + 2], image[y + 3], image[y + 4]
-    first[0], second[0], third[0], fourth[0] = 0.0, 0.0, 0.0, 0.0
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    b1, b2, b3, b4 = block[y], block[y + 1], block[y + 2], block[y + 3]
+    for k in range(2):
+        first[0, k], second[0, k], third[0, k], fourth[0, k] = 0.0, 0.0, 0.0, 0.0
+    p1, p2, p3, p4 = 0.0, 0.0, 0.0, 0.0
+    f1, f2, f3, f4 = 0.0, 0.0, 0.0, 0.0
     for x in range(width):
-        a += rows[x]
-        b += rows[width + x]
-        c += rows[2 * width + x]
-        d += rows[3 * width + x]
-        value = above[x + 1] + a
-        first[x + 1] = value
-        value += b
-        second[x + 1] = value
-        value += c
-        third[x + 1] = value
-        value += d
-        fourth[x + 1] = value
+        u1, u2, u3, u4 = u[x], u[width + x], u[2 * width + x], u[3 * width + x]
+        p1, f1 = p1 + u1 * b1[x, 0], f1 + u1 * b1[x, 1]
+        p2, f2 = p2 + u2 * b2[x, 0], f2 + u2 * b2[x, 1]
+        p3, f3 = p3 + u3 * b3[x, 0], f3 + u3 * b3[x, 1]
+        p4, f4 = p4 + u4 * b4[x, 0], f4 + u4 * b4[x, 1]
+        p, f = above[x + 1, 0] + p1, above[x + 1, 1] + f1
+        first[x + 1, 0], first[x + 1, 1] = p, f
+        p, f = p + p2, f + f2
+        second[x + 1, 0], second[x + 1, 1] = p, f
+        p, f = p + p3, f + f3
+        third[x + 1, 0], third[x + 1, 1] = p, f
+        p, f = p + p4, f + f4
+        fourth[x + 1, 0], fourth[x + 1, 1] = p, f
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -183,25 +186,24 @@ def field(views: Views, empty: Floats, images: Floats, costs: Floats) -> float:
     total = 0.0
     for c in range(views.height.shape[0]):
         height, width = views.height[c], views.width[c]
-        mask = views.mask[views.pixel_start[c] : views.pixel_start[c + 1]].reshape(height, width)
+        block = views.block[views.block_start[c] : views.block_start[c + 1]].reshape(height, width, 2)
         rectangles = slice(views.rectangle_start[c], views.rectangle_start[c + 1])
         cell, corner = views.cell[rectangles], views.corner[rectangles]
         size = (height + 1) * (width + 1)
-        difference, uncovered, explained = images[0, :size], images[1, :size], images[2, :size]
-        shape = (height + 1, width + 1)
+        difference, image = images[0, :size], images[1:].ravel()[: 2 * size].reshape(size, 2)
         corners(corner, cell, log_empty, difference)
-        integrals(difference.reshape(shape), mask, uncovered.reshape(shape), explained.reshape(shape))
+        integrals(difference.reshape(height + 1, width + 1), block, image.reshape(height + 1, width + 1, 2))
         # S = |A| + eta W H and D = S - 2 |A.B| + |B| of the average image, with A = 1 - U
-        covered = (1.0 + views.noise) * views.area[c] - uncovered[-1] - views.bare[c]
-        wrong = covered + 2.0 * (explained[-1] + views.bare_mask[c]) - views.foreground[c]
+        covered = (1.0 + views.noise) * views.area[c] - image[-1, 0] - views.bare[c]
+        wrong = covered + 2.0 * (image[-1, 1] + views.bare_mask[c]) - views.foreground[c]
         weight, power = views.weight[c], views.power
         average = _psi(wrong / covered, weight, power)
         total += average
         for v in range(cell.shape[0]):
             i, j, k, l = corner[v, 0], corner[v, 1], corner[v, 2], corner[v, 3]
             n = cell[v]
-            u = uncovered[l] - uncovered[k] - uncovered[j] + uncovered[i]
-            gain = u - 2.0 * (explained[l] - explained[k] - explained[j] + explained[i])
+            u = image[l, 0] - image[k, 0] - image[j, 0] + image[i, 0]
+            gain = u - 2.0 * (image[l, 1] - image[k, 1] - image[j, 1] + image[i, 1])
             costs[n, 0] += _psi((wrong + odds[n] * gain) / (covered + odds[n] * u), weight, power) - average
             costs[n, 1] += _psi((wrong + gain) / (covered + u), weight, power) - average
     return total

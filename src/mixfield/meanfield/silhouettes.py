@@ -55,7 +55,7 @@ def ascend(
             converged,
         )
 
-    _threads.split(work, len(q), threads, updates=float(len(q)) * views.mask.size)
+    _threads.split(work, len(q), threads, updates=float(len(q)) * len(views.block))
     return Ascent(_inside(q, tilt), iterations, change, converged)
 
 
