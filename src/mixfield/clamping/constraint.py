@@ -133,11 +133,9 @@ def _joint(q: Floats, family: Sequence[Cardinality]) -> float:
 def _raise(law: Floats, axes: Sequence[int]) -> Floats:
     """The law after the counts on ``axes`` go up by one, the last value standing for all above it."""
     for axis in axes:
-        shifted = np.roll(law, 1, axis)
-        first = [slice(None)] * law.ndim
-        last = [slice(None)] * law.ndim
-        first[axis], last[axis] = slice(0, 1), slice(-1, None)
-        shifted[tuple(first)] = 0.0
-        shifted[tuple(last)] += law[tuple(last)]
+        shifted = np.zeros_like(law)
+        here, there = np.moveaxis(law, axis, 0), np.moveaxis(shifted, axis, 0)
+        there[1:] = here[:-1]
+        there[-1] += here[-1]
         law = shifted
     return law

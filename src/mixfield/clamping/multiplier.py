@@ -26,6 +26,8 @@ from mixfield.meanfield.tilt import Tilt
 Floats = NDArray[np.float64]
 
 
+SURE = 0.99  # a constraint that fails more surely than this is not worth a higher first price
+MARGIN, TRUST = 0.2, 3  # nats above what the odds ask for, and how often they are believed
 HOLD = 3.0  # nats by which a seed is held more firmly than epsilon asks
 
 
@@ -107,15 +109,20 @@ class _Points:
         return _Points(energy, cell, solver, clamp, run.q, multipliers, outside, run.converged, run.iterations)
 
     def bracket(self, origins: Floats) -> None:
-        """Double the multipliers of the constraints that fail until none does."""
-        for _ in range(self.clamp.doublings):
+        """Raise the multipliers of the constraints that fail until none does.
+
+        A price on failing divides its odds by exp(price) if nothing else moves.  Where more is needed again and again,
+        prices are doubled.
+        """
+        for attempt in range(self.clamp.doublings):
             failing = self.outside > self.clamp.epsilon
             again = np.flatnonzero(failing.any(1))
             if len(again) == 0:
                 break
-            before = self.multipliers[again]
-            doubled = np.where(failing[again], np.maximum(1.0, 2.0 * before), before)
-            self._take(again, self._run(origins[again], doubled))
+            before, outside = self.multipliers[again], np.clip(self.outside[again], self.clamp.epsilon, SURE)
+            missing = np.log(outside / (1.0 - outside)) - np.log(self.clamp.epsilon / (1.0 - self.clamp.epsilon))
+            raised = np.maximum(before + missing + MARGIN, 2.0 * before if attempt >= TRUST else 0.0)
+            self._take(again, self._run(origins[again], np.where(failing[again], raised, before)))
 
     def relax(self) -> None:
         """Bring the multipliers towards zero as far as the modes stay inside; every step has the higher bound."""

@@ -11,6 +11,7 @@ from mixfield import kernels
 
 Floats = NDArray[np.float64]
 
+SMALL = 64  # below this size nothing is faster than to sum up the whole law
 DIRECT = 2048  # below this size a dynamic programme beats products of transforms
 SMALLEST, ROUNDING = -745.0, -40.0  # logarithms of the smallest number, and of less than one can lose
 
@@ -40,6 +41,8 @@ def fewer_than(p: Floats, count: int) -> float:
 
 def _side(p: Floats, count: int, *, above: bool) -> float:
     """Probability of ``count`` or more, or of fewer."""
+    if len(p) <= SMALL:
+        return float(kernels.counts.side(np.ascontiguousarray(p, np.float64), count, above))
     sure = p == 1.0
     p, count = p[(p > 0.0) & ~sure], count - int(sure.sum())
     if not 0 < count <= len(p):

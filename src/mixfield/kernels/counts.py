@@ -35,6 +35,20 @@ def distribution(p: Floats, out: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
+def side(p: Floats, count: int, above: bool) -> float:
+    """Probability of ``count`` or more, or of fewer, summed from the smaller side."""
+    law = np.empty(p.shape[0] + 1)
+    distribution(p, law)
+    here, there = 0.0, 0.0
+    for c in range(law.shape[0]):
+        if (c >= count) == above:
+            here += law[c]
+        else:
+            there += law[c]
+    return here if here < there else 1.0 - there
+
+
+@njit(cache=True, nogil=True)
 def pivotal(p: Floats, counts: Floats, threshold: int, out: Floats) -> None:
     """Probability, for each member, that ``threshold - 1`` of the others take their label.
 

@@ -64,7 +64,7 @@ class Solver:
         max_iterations: int | None = None,
     ) -> Ascent:
         """Bring a batch of modes (K, n, L) to their nearest optimum."""
-        heat = np.array(np.broadcast_to(temperature, len(q)), np.float64)  # a copy: one kind of array to compile for
+        heat = np.full(len(q), temperature, np.float64)  # a copy: one kind of array to compile for
         tolerance = self.tolerance_for(energy) if tolerance is None else tolerance
         max_iterations = self.max_iterations if max_iterations is None else max_iterations
         if isinstance(energy, DenseCRF) and energy.is_attractive and not tilt.counts:
