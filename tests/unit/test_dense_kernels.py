@@ -59,7 +59,8 @@ def test_points_are_mixtures_of_the_corners_around_them(d, rng):
     multiplier = np.append(rng.integers(1, 2**40, d) | 1, 0)
     keys, weight = np.empty((n, d + 1), np.int64), np.empty((n, d + 1), np.float32)
     scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
-    lattice.embed(features, scale.astype(np.float32), multiplier, 0, n, keys, weight)
+    step = multiplier.sum() - (d + 1) * multiplier
+    lattice.embed(features, scale.astype(np.float32), multiplier, step, 0, n, keys, weight)
     assert (weight > -1e-4).all()
     assert weight.sum(1) == pytest.approx(np.ones(n), abs=1e-4)
     elevated = np.zeros((n, d + 1))
@@ -81,7 +82,7 @@ def test_numbers_follow_first_appearance_whatever_the_shares(rng):
     left = lattice.number(keys, 0, 25, first)
     right = lattice.number(keys, 25, 60, second)
     merged, numbers = lattice.merge(left, right)
-    lattice.renumber(numbers, 25, 60, second)
+    second[25:] = numbers[second[25:]]
     assert merged.tolist() == known.tolist()
     assert (np.concatenate([first[:25], second[25:]]) == whole).all()
 
@@ -89,7 +90,7 @@ def test_numbers_follow_first_appearance_whatever_the_shares(rng):
 def test_neighbours_are_steps_apart():
     known = np.array([10, 17, 3, 24])
     plus, minus = np.empty((1, 4), np.int32), np.empty((1, 4), np.int32)
-    lattice.link(lattice.hashed(known), known, np.array([7]), 0, 1, plus, minus)
+    lattice.link(lattice.hashed(known, 4), known, np.array([7]), 0, 1, plus, minus)
     assert plus.tolist() == [[1, 3, 0, 4]]
     assert minus.tolist() == [[2, 0, 4, 1]]
 

@@ -28,6 +28,8 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
     gamma = crf.largest_support
     ratio = _largest_ratios(crf)
     candidates = np.flatnonzero(ratio * np.e * gamma <= 1.0)
+    if len(candidates) == 0:
+        return everything, 0.0
     candidates = candidates[np.argsort(ratio[candidates], kind="stable")]
     factor = np.exp(gamma * _fixed_points(ratio[candidates], gamma))
     totals = _largest_totals(crf, candidates, factor)

@@ -52,16 +52,17 @@ class Lattice:
         """The lattice of points ``features`` (n, d), scaled to unit bandwidth."""
         n, d = features.shape
         multiplier = np.append(np.random.default_rng(d).integers(1, 2**62, d) | 1, 0)
+        step = multiplier.sum() - (d + 1) * multiplier  # of a key, to the neighbour: +1 everywhere, -d at the direction
         keys, weight = np.empty((n, d + 1), np.int64), np.empty((n, d + 1), np.float32)
         scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
 
         def embed(first: int, last: int) -> None:
-            kernels.lattice.embed(features, scale.astype(np.float32), multiplier, first, last, keys, weight)
+            kernels.lattice.embed(features, scale.astype(np.float32), multiplier, step, first, last, keys, weight)
 
         _threads.split(embed, n, threads, updates=8 * n)
         known, corner = _number(keys, threads)
         known = _reorder(features, known, corner, threads)
-        plus, minus = _neighbours(known, multiplier, threads)
+        plus, minus = _neighbours(known, step, threads)
         gain = 1 + 2.0**-d
         weight *= np.float32(1 / gain)  # so that a point far from all others gets itself back
         lattice = Lattice(corner, weight, plus, minus, np.full(n, gain, np.float32), symmetric)
@@ -87,7 +88,7 @@ class Lattice:
                 kernels.lattice.splat(values, self.corner, self.weight, self.ratio, *points, table)
 
         def unite(first: int, last: int) -> None:
-            kernels.lattice.unite(there, first, last, here)
+            here[first:last] += there[first:last]
 
         def blur(source: Float32s, direction: int, target: Float32s, gain: float = 1.0, keep: float = 0.0) -> None:
             plus, minus, factors = self.plus[direction], self.minus[direction], (np.float32(gain), np.float32(keep))
@@ -160,7 +161,7 @@ def _number(keys: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], I
             known = found.copy()
             continue
         known, numbers = kernels.lattice.merge(known, found)
-        kernels.lattice.renumber(numbers, first, last, corner)
+        corner[first:last] = numbers[corner[first:last]]
     return known, corner
 
 
@@ -169,7 +170,7 @@ def _reorder(features: Float32s, known: NDArray[np.int64], corner: Int32s, threa
     rank = kernels.lattice.ranks(kernels.lattice.codes(features, corner, len(known)))
 
     def work(first: int, last: int) -> None:
-        kernels.lattice.renumber(rank, first, last, corner)
+        corner[first:last] = rank[corner[first:last]]
 
     _threads.split(work, len(corner), threads, updates=4 * len(corner))
     ordered = np.empty_like(known)
@@ -177,12 +178,12 @@ def _reorder(features: Float32s, known: NDArray[np.int64], corner: Int32s, threa
     return ordered
 
 
-def _neighbours(known: NDArray[np.int64], multiplier: NDArray[np.int64], threads: int) -> tuple[Int32s, Int32s]:
-    plus, minus = (np.empty((len(multiplier), len(known)), np.int32) for _ in range(2))
-    table, step = kernels.lattice.hashed(known), kernels.lattice.steps(multiplier)
+def _neighbours(known: NDArray[np.int64], step: NDArray[np.int64], threads: int) -> tuple[Int32s, Int32s]:
+    plus, minus = (np.empty((len(step), len(known)), np.int32) for _ in range(2))
+    table = kernels.lattice.hashed(known, len(known))
 
     def work(first: int, last: int) -> None:
         kernels.lattice.link(table, known, step, first, last, plus, minus)
 
-    _threads.split(work, len(multiplier), threads, updates=4 * plus.size)
+    _threads.split(work, len(step), threads, updates=4 * plus.size)
     return plus, minus

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mixfield.kernels.bits import reread
 from mixfield.kernels.counts import FlatCounts, decides
 
 Floats = NDArray[np.float64]
@@ -33,18 +34,17 @@ class BinaryGraph(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def logistic(x: Floats, power: Floats, power_bits: NDArray[np.int64], fraction: Floats) -> None:
-    """Replace each x by 1 / (1 + exp(x)), to the last bits, in loops that a compiler turns into vector instructions.
+def logistic(x: Floats) -> None:
+    """Replace each x by 1 / (1 + exp(x)), to the last bits, in a loop that a compiler turns into vector instructions.
 
     exp(-|x|) is 2^n exp(r) with |r| <= log(2) / 2: n sits in the low bits of a number shifted by ``SHIFT``, exp(r) is
-    its Taylor series.  ``power_bits`` is the memory of ``power`` read as integers.
+    its Taylor series.
     """
     for k in range(x.shape[0]):
         z = -abs(x[k])
         z = z if z > -700.0 else -700.0
-        n = z * 1.4426950408889634 + SHIFT
-        power[k] = n
-        n -= SHIFT
+        shifted = z * 1.4426950408889634 + SHIFT
+        n = shifted - SHIFT
         r = (z - n * 0.6931471803691238) - n * 1.9082149292705877e-10
         e = r / 6227020800.0 + 1.0 / 479001600.0
         e = e * r + 1.0 / 39916800.0
@@ -58,11 +58,7 @@ def logistic(x: Floats, power: Floats, power_bits: NDArray[np.int64], fraction: 
         e = e * r + 1.0 / 6.0
         e = e * r + 0.5
         e = e * r + 1.0
-        fraction[k] = e * r + 1.0
-    for k in range(x.shape[0]):
-        power_bits[k] = (power_bits[k] + 1023) << 52
-    for k in range(x.shape[0]):
-        e = fraction[k] * power[k]
+        e = (e * r + 1.0) * reread((reread(shifted) + 1023) << 52)
         e = e if abs(x[k]) < 700.0 else 0.0
         y = 1.0 / (1.0 + e)
         x[k] = e * y if x[k] > 0.0 else y
@@ -71,8 +67,7 @@ def logistic(x: Floats, power: Floats, power_bits: NDArray[np.int64], fraction: 
 @njit(cache=True, nogil=True, error_model="numpy")
 def update(graph: BinaryGraph, bias: Floats, inverse_temperature: float, first: int, last: int, p: Floats) -> float:
     """Set the variables ``first:last``, a part of one colour, to their optimum; return the largest change."""
-    fields, power, fraction = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    return _update(graph, bias, inverse_temperature, first, last, p, fields, power, fraction)
+    return _update(graph, bias, inverse_temperature, first, last, p, np.empty(BLOCK))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -84,12 +79,9 @@ def _update(
     last: int,
     p: Floats,
     fields: Floats,
-    power: Floats,
-    fraction: Floats,
 ) -> float:
     """`update` in the memory it is given."""
     start, neighbour, weight = graph.start, graph.neighbour, graph.weight
-    power_bits = power.view(np.int64)
     change = 0.0
     for begin in range(first, last, BLOCK):
         size = min(BLOCK, last - begin)
@@ -98,7 +90,7 @@ def _update(
             for h in range(start[begin + k], start[begin + k + 1]):
                 field += weight[h] * p[neighbour[h]]
             fields[k] = field * inverse_temperature
-        logistic(fields[:size], power[:size], power_bits[:size], fraction[:size])
+        logistic(fields[:size])
         for k in range(size):
             change = max(change, abs(fields[k] - p[begin + k]))
             p[begin + k] = fields[k]
@@ -121,7 +113,7 @@ def ascend(
 ) -> None:
     """Sweep modes ``first:last`` of ``p`` (K, n) in place until no marginal moves by more than ``tolerance``."""
     colors = graph.color_start
-    fields, power, fraction = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    fields = np.empty(BLOCK)
     for k in range(first, last):
         bias, beta = biases[bias_of[k]], inverse_temperature[k]
         sweeps[k] = 0
@@ -129,7 +121,7 @@ def ascend(
         while sweeps[k] < max_sweeps and changes[k] > tolerance:
             change = 0.0
             for c in range(colors.shape[0] - 1):
-                part = _update(graph, bias, beta, colors[c], colors[c + 1], p[k], fields, power, fraction)
+                part = _update(graph, bias, beta, colors[c], colors[c + 1], p[k], fields)
                 change = max(change, part)
             changes[k] = change
             sweeps[k] += 1
@@ -176,7 +168,7 @@ def ascend_counted(
     """`ascend` with count potentials: their variables follow the others of their colour, one after the other."""
     colors = graph.color_start
     start, neighbour, weight = graph.start, graph.neighbour, graph.weight
-    fields, power, fraction = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    fields = np.empty(BLOCK)
     votes, work = np.empty(p.shape[1] + 1), np.empty(p.shape[1] + 1)
     for k in range(first, last):
         counted = _counted(counts, k)
@@ -190,17 +182,17 @@ def ascend_counted(
                 begin, until = colors[c], at
                 while until < counted.shape[0] and counted[until] < colors[c + 1]:
                     stop = counted[until]
-                    change = max(change, _update(graph, bias, beta, begin, stop, values, fields, power, fraction))
+                    change = max(change, _update(graph, bias, beta, begin, stop, values, fields))
                     begin = stop + 1
                     until += 1
-                change = max(change, _update(graph, bias, beta, begin, colors[c + 1], values, fields, power, fraction))
+                change = max(change, _update(graph, bias, beta, begin, colors[c + 1], values, fields))
                 for e in range(at, until):
                     i = counted[e]
                     field = bias[i]
                     for h in range(start[i], start[i + 1]):
                         field += weight[h] * values[neighbour[h]]
                     fields[0] = (field + _count_field(counts, k, i, values, votes, work)) * beta
-                    logistic(fields[:1], power[:1], power.view(np.int64)[:1], fraction[:1])
+                    logistic(fields[:1])
                     change = max(change, abs(fields[0] - values[i]))
                     values[i] = fields[0]
                 at = until

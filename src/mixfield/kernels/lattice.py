@@ -17,8 +17,11 @@ LANES = 32  # points embedded together, so that every step of the embedding runs
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def embed(features, scale, multiplier, first, last, keys, weight):
-    """Keys and weights (n, d + 1) of the corners around points ``first`` to ``last`` of ``features`` (n, d)."""
+def embed(features, scale, multiplier, step, first, last, keys, weight):
+    """Keys and weights (n, d + 1) of the corners around points ``first`` to ``last`` of ``features`` (n, d).
+
+    A corner has the key ``multiplier @ coordinates``; ``step`` leads to the neighbour in each direction.
+    """
     d = features.shape[1]
     one = np.float32(1.0)
     side = np.float32(d + 1)
@@ -31,7 +34,6 @@ def embed(features, scale, multiplier, first, last, keys, weight):
     sorted_rest = np.empty((d + 2, LANES), np.float32)
     sorted_step = np.empty((d + 1, LANES), np.int64)
     key = np.empty(LANES, np.int64)
-    step = steps(multiplier)
     for begin in range(first, last, LANES):
         count = min(LANES, last - begin)
         for i in range(count):
@@ -90,15 +92,6 @@ def embed(features, scale, multiplier, first, last, keys, weight):
                 weight[begin + i, r] = sorted_rest[d - r, i] - sorted_rest[d + 1 - r, i]
 
 
-@njit(cache=True, nogil=True)
-def steps(multiplier):
-    """Change of a key from a corner to its neighbour along each direction: +1 everywhere, -d at the direction."""
-    total = np.int64(0)
-    for a in multiplier:
-        total += a
-    return total - len(multiplier) * multiplier
-
-
 @njit(cache=True, nogil=True, inline="always")
 def _slot(key, mask):
     return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
@@ -115,7 +108,7 @@ def _find(table, key):
 
 
 @njit(cache=True, nogil=True)
-def _table(known, count):
+def hashed(known, count):
     """A hash table of the first ``count`` of ``known`` keys, at most half full."""
     size = 1 << 13
     while size < 4 * count:
@@ -133,9 +126,8 @@ def _table(known, count):
 def number(keys, first, last, vertex):
     """Number the distinct keys of points ``first`` to ``last`` by first appearance; returns them in that order."""
     corners = keys.shape[1]
-    known = np.empty(1 << 12, np.int64)
-    table = _table(known, 0)
-    count = 0
+    known, count = np.empty(1 << 12, np.int64), np.int64(0)  # a plain 0 would be a type of its own to compile for
+    table = hashed(known, count)
     last_key, last_number = np.empty(corners, np.int64), np.empty(corners, np.int32)
     for r in range(corners):
         last_number[r] = -1
@@ -152,7 +144,7 @@ def number(keys, first, last, vertex):
                         for k in range(count):
                             larger[k] = known[k]
                         known = larger
-                        table = _table(known, count)
+                        table = hashed(known, count)
                         at = _find(table, key)
                     known[count] = key
                     count += 1
@@ -168,28 +160,20 @@ def merge(known, more):
     everything = np.empty(len(known) + len(more), np.int64)
     for i in range(len(known)):
         everything[i] = known[i]
-    table = _table(everything, len(known))
+    table = hashed(everything, len(known))
     count = len(known)
     numbers = np.empty(len(more), np.int32)
     for i in range(len(more)):
         at = _find(table, more[i])
         if table[at + 1] == 0:
             if 4 * count >= len(table):
-                table = _table(everything, count)
+                table = hashed(everything, count)
                 at = _find(table, more[i])
             everything[count] = more[i]
             count += 1
             table[at], table[at + 1] = more[i], count
         numbers[i] = table[at + 1] - 1
     return everything[:count], numbers
-
-
-@njit(cache=True, nogil=True)
-def renumber(numbers, first, last, vertex):
-    """Replace the corner numbers of points ``first`` to ``last``."""
-    for p in range(first, last):
-        for r in range(vertex.shape[1]):
-            vertex[p, r] = numbers[vertex[p, r]]
 
 
 @njit(cache=True, nogil=True)
@@ -218,7 +202,9 @@ def codes(features, vertex, m):
 def ranks(code):
     """Place of every element when sorted by a code of 44 bits at most, equal codes in their old order."""
     m = len(code)
-    order, other = np.arange(m), np.empty(m, np.int64)
+    order, other = np.empty(m, np.int64), np.empty(m, np.int64)
+    for i in range(m):
+        order[i] = i
     for shift in range(0, 44, 11):
         start = np.zeros(2049, np.int64)
         for i in range(m):
@@ -236,12 +222,6 @@ def ranks(code):
     for i in range(m):
         rank[order[i]] = i
     return rank
-
-
-@njit(cache=True, nogil=True)
-def hashed(known):
-    """The hash table of all corners, for `link`."""
-    return _table(known, len(known))
 
 
 @njit(cache=True, nogil=True)
@@ -274,14 +254,6 @@ def splat(values, vertex, weight, ratio, first, last, out):
     target[:] = 0.0
     for p in range(first, last):
         pour(source, p * channels, ratio[p], rows, weights, p * corners, (p + 1) * corners, channels, target)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def unite(values, first, last, out):
-    """Add the values of corners ``first`` to ``last`` to those in ``out``."""
-    for u in range(first, last):
-        for c in range(values.shape[1]):
-            out[u, c] += values[u, c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -51,15 +51,16 @@ def filter_add(values, taps, bell, channels, before, after, first, last, out):
     """
     size = values.shape[1]
     margin = (len(bell) - 1) // 2 * channels
-    lines = np.empty((last - first, size), values.dtype)
+    zero = np.int64(0)  # a plain 0 is a type of its own, and is compiled for once more
+    lines = np.empty((last - first, size), np.float32)
     filter_rows(values, taps, first, last, lines)
-    padded = np.zeros(size + 2 * margin, values.dtype)
+    padded = np.zeros(size + 2 * margin, np.float32)
     inside = padded[margin : margin + size]
-    total = np.empty(size, values.dtype)
+    total = np.empty(size, np.float32)
     for row in range(last - first):
         line, target = lines[row], out[row]
         for i in range(size):
             inside[i] = before[i] * line[i]
-        stack(padded, 0, channels, bell, 0, len(bell), total, 0, size)
+        stack(padded, zero, channels, bell, zero, len(bell), total, zero, size)
         for i in range(size):
             target[i] += after[i] * total[i]

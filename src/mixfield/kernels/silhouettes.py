@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mixfield.kernels.bits import reread
 from mixfield.kernels.counts import FlatCounts
 from mixfield.kernels.sweeps import pivotal
 
@@ -49,17 +50,16 @@ class Views(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def exponential(x: Floats, power: Floats, power_bits: NDArray[np.int64], out: Floats) -> None:
-    """exp(x) for x <= 0 to 1e-11, in loops that a compiler turns into vector instructions.
+def exponential(x: Floats, out: Floats) -> None:
+    """exp(x) for x <= 0 to 1e-11, in a loop that a compiler turns into vector instructions.
 
     It is 2^n exp(r) with |r| <= log(2) / 2: n sits in the low bits of a number shifted by ``SHIFT``, exp(r) is its
-    Taylor series.  ``power_bits`` is the memory of ``power`` read as integers.
+    Taylor series.
     """
     for k in range(x.shape[0]):
         z = x[k] if x[k] > -700.0 else -700.0
-        n = z * 1.4426950408889634 + SHIFT
-        power[k] = n
-        n -= SHIFT
+        shifted = z * 1.4426950408889634 + SHIFT
+        n = shifted - SHIFT
         r = (z - n * 0.6931471803691238) - n * 1.9082149292705877e-10
         e = r * 2.755731922398589e-06 + 2.48015873015873e-05  # 1 / 9!, 1 / 8!, ...
         e = e * r + 0.0001984126984126984
@@ -69,11 +69,7 @@ def exponential(x: Floats, power: Floats, power_bits: NDArray[np.int64], out: Fl
         e = e * r + 0.16666666666666666
         e = e * r + 0.5
         e = e * r + 1.0
-        out[k] = e * r + 1.0
-    for k in range(x.shape[0]):
-        power_bits[k] = (power_bits[k] + 1023) << 52
-    for k in range(x.shape[0]):
-        out[k] *= power[k]
+        out[k] = (e * r + 1.0) * reread((reread(shifted) + 1023) << 52)
 
 
 @njit(cache=True, nogil=True)
@@ -97,12 +93,11 @@ def integrals(difference: Floats, block: Floats, image: Floats) -> None:
     """
     height, width, _ = block.shape
     above = np.zeros(width)
-    log_u, u, power = np.empty(4 * width), np.empty(4 * width), np.empty(4 * width)
-    power_bits = power.view(np.int64)
+    log_u, u = np.empty(4 * width), np.empty(4 * width)
     image[0] = 0.0
     for y in range(0, height, 4):
         _four_sums(difference, y, above, log_u)
-        exponential(log_u, power, power_bits, u)
+        exponential(log_u, u)
         _four_integrals(u, block, y, image)
 
 
@@ -234,8 +229,7 @@ def ascend(
     n_cells = q.shape[1]
     costs = np.empty((n_cells, 2))
     empty, logit, size = np.empty(n_cells), np.empty(n_cells), np.empty(n_cells)
-    power, e = np.empty(n_cells), np.empty(n_cells)
-    power_bits = power.view(np.int64)
+    e = np.empty(n_cells)
     images, work = np.empty((3, largest(views))), np.empty(2 * n_cells + 2)
     for k in range(first, last):
         extra, heat = bias[bias_of[k]], temperature[k]
@@ -252,7 +246,7 @@ def ascend(
             for n in range(n_cells):
                 logit[n] = (costs[n, 0] - costs[n, 1] + extra[n, 0] - extra[n, 1]) / heat
                 size[n] = -abs(logit[n])
-            exponential(size, power, power_bits, e)
+            exponential(size, e)
             change = 0.0
             for n in range(n_cells):
                 target = (e[n] if logit[n] > 0.0 else 1.0) / (1.0 + e[n])

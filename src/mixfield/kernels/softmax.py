@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from mixfield.kernels import pixel_rows
+from mixfield.kernels.bits import reread
 from mixfield.kernels.pixel_rows import LOWEST
 
 CHUNK = 128  # pixels updated together: contiguous numbers, and one logarithm of the product of their normalisers
@@ -15,11 +16,8 @@ LN2_HIGH, LN2_LOW = np.float32(pixel_rows.LN2_HIGH), np.float32(pixel_rows.LN2_L
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def exponentials(x, top, cooling, exponent, scale, out, total):
-    """x = (x - top) * cooling, none above zero; out = exp(x) to 3e-7, added to ``total``.
-
-    ``exponent`` (int32) and ``scale`` (float32) are two views of the same scratch memory.
-    """
+def exponentials(x, top, cooling, out, total):
+    """x = (x - top) * cooling, none above zero; out = exp(x) to 3e-7, added to ``total``."""
     for i in range(len(x)):
         s = (x[i] - top[i]) * cooling
         x[i] = s
@@ -33,11 +31,9 @@ def exponentials(x, top, cooling, exponent, scale, out, total):
         y = y * r + np.float32(1.6666665459e-1)
         y = y * r + np.float32(5.0000001201e-1)
         y = y * r * r + r + np.float32(1.0)
-        exponent[i] = (np.int32(n) + 127) << 23
-        out[i] = y if s > LOWEST else np.float32(0.0)
-    for i in range(len(x)):
-        out[i] *= scale[i]
-        total[i] += out[i]
+        e = y * reread(np.int32((np.int32(n) + 127) << 23)) if s > LOWEST else np.float32(0.0)
+        out[i] = e
+        total[i] += e
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
@@ -140,36 +136,36 @@ def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, 
     If ``watch``, adds to ``sums`` (K, 3) the support of ``old``, the cost of ``new`` and the entropy of ``new``, and
     raises ``change`` (K,) to the largest change.
     """
-    n_labels = unary.shape[1]
+    n_labels, zero = unary.shape[1], np.int64(0)  # a plain 0 is a type of its own, and is compiled for once more
     z, q = np.zeros((n_labels, CHUNK), np.float32), np.empty((n_labels, CHUNK), np.float32)
     heard, was = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
     costs, more = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
     total, top = np.empty(CHUNK, np.float32), np.empty(CHUNK, np.float32)
-    ones = np.ones(CHUNK, np.float32)
-    exponent = np.empty(CHUNK, np.int32)
-    scale = exponent.view(np.float32)
+    ones = np.empty(CHUNK, np.float32)
+    for i in range(CHUNK):
+        ones[i] = 1.0
     for p in range(first, last, CHUNK):
         count = min(CHUNK, last - p)
-        _turn(unary, p, count, 0, n_labels, costs)
+        _turn(unary, p, count, zero, n_labels, costs)
         for k in range(len(bias_of)):
             channel = k * per_mode
             _turn(field, p - first, count, channel, per_mode, heard)
             if per_mode < n_labels:
                 _complete(heard, per_mode, support, p, count)
             if bias_of[k] >= 0:
-                _turn(bias[bias_of[k]], p, count, 0, n_labels, more)
+                _turn(bias[bias_of[k]], p, count, zero, n_labels, more)
                 _subtract(heard, costs, z, top)
                 _subtract(z, more, z, top)
             else:
                 _subtract(heard, costs, z, top)
             total[:] = 0.0
             for l in range(n_labels):
-                exponentials(z[l], top, cooling[k], exponent, scale, q[l], total)
+                exponentials(z[l], top, cooling[k], q[l], total)
             logit = _normalise(z, q, total, count)
             if watch:
                 _turn(old, p, count, channel, per_mode, was)
                 if per_mode < n_labels:
-                    _complete(was, per_mode, ones, 0, count)
+                    _complete(was, per_mode, ones, zero, count)
                 sums[k, 0] += _dot(was, heard, count)
                 # z holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
                 sums[k, 1] += _dot(q, heard, count) - logit / cooling[k] - _sum(top, count)
@@ -179,8 +175,9 @@ def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, 
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _logarithm(bits):
-    """The logarithm, to 2e-7, of a positive single-precision number given by its bits, without a branch."""
+def _logarithm(number):
+    """The logarithm, to 2e-7, of a positive single-precision number, without a branch."""
+    bits = reread(number)
     exponent, mantissa = (bits >> 23) - 127, np.float32(1.0) + np.float32(bits & 0x7FFFFF) * np.float32(2.0**-23)
     upper = mantissa > np.float32(1.4142135)
     mantissa *= np.float32(0.5) if upper else np.float32(1.0)
@@ -197,7 +194,7 @@ def _logarithm(bits):
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def bound_terms(unary, support, field, q, per_mode, n_modes, first, last, sums):
     """Add to ``sums`` (K, 3) the support, unary cost and entropy of ``q`` at pixels ``first`` to ``last``."""
-    n_labels, bits, nothing = unary.shape[1], q.view(np.int32), np.float32(0.0)
+    n_labels, nothing = unary.shape[1], np.float32(0.0)
     for p in range(first, last):
         for k in range(n_modes):
             c = k * per_mode
@@ -209,7 +206,7 @@ def bound_terms(unary, support, field, q, per_mode, n_modes, first, last, sums):
                 real = here if unary[p, l] < np.float32(1e6) else nothing
                 supported += real * heard
                 cost += real * unary[p, l]
-                logs += real * _logarithm(bits[p, c + l])
+                logs += real * _logarithm(here)
             if per_mode < n_labels and rest > 0 and unary[p, per_mode] < np.float32(1e6):
                 # a forbidden label may keep the rounding error of 1 - sum
                 supported += rest * left
