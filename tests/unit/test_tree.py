@@ -111,6 +111,32 @@ def test_a_users_own_order():
     assert sorted(len(m.constraints) for m in post.modes) == [1, 2, 3, 4, 4]
 
 
+def test_leaves_that_no_order_looks_at_are_not_asked_for_proposals():
+    asked = []
+
+    class Asked:
+        def propose(self, leaf):
+            asked.append(leaf)
+            return mf.Lookahead().propose(leaf)
+
+    chain = mf.FactorGraph.ising([0.1] * 6, [(i, i + 1) for i in range(5)], 2.0)
+    post = mf.infer(chain, 4, criterion=Asked(), order=mf.breadth_first)
+    assert len(post.modes) == 4
+    assert len(asked) == 3
+
+
+def test_a_leaf_without_proposals_leaves_the_turn_to_others():
+    class OnlyTheFirst:
+        def propose(self, leaf):
+            if len(leaf.cell.constraints) < 2 and all(c.sign > 0 for c in leaf.cell.constraints):
+                yield from mf.Lookahead().propose(leaf)
+
+    for order in (mf.breadth_first, mf.best_first, lambda leaves, _: len(leaves) - 1):
+        with pytest.warns(FewerModesWarning):
+            post = mf.infer(ENERGIES["ising"](), 8, criterion=OnlyTheFirst(), order=order)
+        assert len(post.modes) == 3
+
+
 def test_best_first_takes_the_score_or_else_the_heaviest():
     class Stub:
         def __init__(self, log_z):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,9 @@ Order = Callable[[Sequence[Leaf], Sequence[Proposal]], int]
 class _Queue:
     """Proposals in order of preference, drawn from a criterion as they are asked for."""
 
-    def __init__(self, proposals: Iterator[Proposal]) -> None:
+    def __init__(self, criterion: Criterion, leaf: Leaf) -> None:
         self._seen: list[Proposal] = []
-        self._source = proposals
+        self._source = _asked(criterion, leaf)
 
     def __iter__(self) -> Iterator[Proposal]:
         at = 0
@@ -52,6 +53,35 @@ class _Queue:
     def drop(self) -> None:
         """Take out the first."""
         self._seen.pop(0)
+
+
+def _asked(criterion: Criterion, leaf: Leaf) -> Iterator[Proposal]:
+    """What a criterion proposes; it is not asked before the first is wanted."""
+    yield from criterion.propose(leaf)
+
+
+class _NothingLeft(LookupError):
+    """A leaf cannot be cut any more."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+class _Firsts(Sequence[Proposal]):
+    """The best proposal of each leaf, made when it is looked at: an order that does not look does not pay."""
+
+    def __init__(self, queues: Sequence[_Queue]) -> None:
+        self._queues = queues
+
+    def __len__(self) -> int:
+        return len(self._queues)
+
+    def __getitem__(self, place: Any) -> Any:
+        first = self._queues[place].first()
+        if first is None:
+            raise _NothingLeft(place)
+        return first
 
 
 @dataclass(eq=False)
@@ -110,16 +140,22 @@ class Growth:
 
     def split(self, wanted: int) -> bool:
         """Cut one leaf in two, with more such cuts ``wanted``; False when no leaf can be cut."""
-        while True:
-            ready = [(k, p) for k in self.leaves for p in [self._queue(k).first()] if p is not None]
-            if not ready:
-                return False
-            chosen, proposal = ready[self.order([self.nodes[k].leaf for k, _ in ready], [p for _, p in ready])]
-            node, queue = self.nodes[chosen], self._queue(chosen)
+        leaves = self.leaves
+        while leaves:
+            queues = [self._queue(k) for k in leaves]
+            try:
+                place = self.order([self.nodes[k].leaf for k in leaves], _Firsts(queues))
+                proposal = _Firsts(queues)[place]
+            except _NothingLeft as nothing:
+                leaves.pop(nothing.place)
+                continue
+            chosen, queue = leaves[place], queues[place]
+            node = self.nodes[chosen]
             self.seeker.foresee(node.leaf, node.settled, islice(queue, wanted + wanted // 2 + 1))  # some get refused
             queue.drop()
             if self._cut(chosen, proposal):
                 return True
+        return False
 
     @property
     def obstacle(self) -> str | None:
@@ -152,7 +188,7 @@ class Growth:
         """The cuts of leaf ``k`` that have not been refused."""
         node = self.nodes[k]
         if node.found is None:
-            node.found = _Queue(iter(self.criterion.propose(node.leaf)))
+            node.found = _Queue(self.criterion, node.leaf)
         return node.found
 
     def _cut(self, k: int, proposal: Proposal) -> bool:

@@ -35,8 +35,10 @@ def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:
 
 def best_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:
     """The leaf whose cut is expected to add most to Z~ next; where nobody looked ahead, the heaviest leaf."""
-    scores = [leaf.log_z if np.isnan(p.score) else p.score for leaf, p in zip(leaves, proposals, strict=True)]
-    return int(np.argmax(scores))
+    heaviest = int(np.argmax([leaf.log_z for leaf in leaves]))
+    if np.isnan(proposals[heaviest].score):
+        return heaviest
+    return int(np.argmax([proposal.score for proposal in proposals]))
 
 
 def infer(
