@@ -139,6 +139,10 @@ def test_homography_from_a_file(tmp_path, upright):
         ({"K": K.tolist(), "width": 3, "height": 3}, "lacks R, t"),
         ({"K": [1, 2], "R": np.eye(3).tolist(), "t": [0, 0, 1], "width": 3, "height": 3}, "K must be finite numbers"),
         ({"K": K.tolist(), "R": [[1, 1, 0]] * 3, "t": [0, 0, 1], "width": 3, "height": 3}, "not a rotation"),
+        (
+            {"K": K.tolist(), "R": [1e200, 0, 0], "t": [0, 0, 1], "width": 3, "height": 3},
+            "R must be finite numbers",
+        ),
         ([1, 2], "JSON object"),
     ],
 )

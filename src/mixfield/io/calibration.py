@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _npy
+from mixfield import _arrays, _npy
 from mixfield.errors import FileFormatError
 from mixfield.io.documents import read_json, read_xml
 from mixfield.io.storage import read_storage
@@ -143,8 +143,11 @@ def _contents(path: Path) -> Mapping[str, Any]:
 
 def _matrix(value: Any, shape: tuple[int, ...], name: str, where: str) -> Floats:
     array = np.asarray(value, np.float64)
-    if array.size != int(np.prod(shape)) or not np.isfinite(array).all():
-        raise FileFormatError(f"{where}: {name} must be finite numbers of shape {shape}, got shape {array.shape}")
+    if array.size != int(np.prod(shape)) or not (np.abs(array) <= _arrays.LARGEST).all():
+        raise FileFormatError(
+            f"{where}: {name} must be finite numbers (up to {_arrays.LARGEST:g}) of shape {shape}, "
+            f"got shape {array.shape}"
+        )
     return array.reshape(shape)
 
 
