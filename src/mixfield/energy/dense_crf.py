@@ -276,13 +276,14 @@ class DenseCRF:
             for band in range(begin, end):
                 first, last = self.bands[band]
                 support = ours[: last - first] if keep is None else keep[first:last]
-                support[:] = 0.0
-                for coupling, ready in zip(self.couplings, prepared, strict=True):
+                if not self.couplings or self.couplings[0].compatibility is not None:
+                    support[:] = 0.0
+                for number, (coupling, ready) in enumerate(zip(self.couplings, prepared, strict=True)):
                     if coupling.compatibility is None:
-                        coupling.filter.add(ready, first, last, support)
+                        coupling.filter.add(ready, first, last, support, keep=number > 0)
                     else:
-                        filtered = np.zeros_like(support)
-                        coupling.filter.add(ready, first, last, filtered)
+                        filtered = np.empty_like(support)
+                        coupling.filter.add(ready, first, last, filtered, keep=False)
                         kernels.softmax.mix_add(filtered, coupling.compatibility, n_modes, support)
                 hear(band, first, last, support)
 

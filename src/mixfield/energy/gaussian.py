@@ -31,8 +31,8 @@ class Filter(Protocol):
     def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:
         """Whatever is common to all pixels, from values (n, C); ``rough`` allows a cheaper approximation."""
 
-    def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
-        """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C)."""
+    def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
+        """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C); without ``keep``, write them."""
 
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """A cheaper approximation of the sums over some of the pixels at the same pixels, (p, C) to (p, C)."""
@@ -60,8 +60,9 @@ class Gaussian:
         sigmas = _bandwidths("sxy", self.sxy, len(shape))
         if Separable.suits(sigmas):
             return Separable.build(shape, sigmas, strength=strength, normalization=self.normalization)
-        widths = np.array(sigmas[::-1], np.float32)
-        return _lattice(np.asarray(_positions(shape) / widths, np.float32), self, strength, symmetric, threads)
+        features = np.empty((*shape, len(shape)), np.float32)
+        _place(features, sigmas)
+        return _lattice(features.reshape(-1, len(shape)), self, strength, symmetric, threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +86,12 @@ class Bilateral:
 
     def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
         """The sums of this kernel on a field of ``shape``."""
-        image = _intensities(self.image, shape)
-        positions = _positions(shape) / np.array(_bandwidths("sxy", self.sxy, len(shape))[::-1], np.float32)
-        colours = image / np.array(_bandwidths("srgb", self.srgb, image.shape[1]), np.float32)
-        return _lattice(np.concatenate([positions, colours], axis=1), self, strength, symmetric, threads)
+        image, axes = _intensities(self.image, shape), len(shape)
+        features = np.empty((*shape, axes + image.shape[-1]), np.float32)
+        _place(features, _bandwidths("sxy", self.sxy, axes))
+        widths = np.array(_bandwidths("srgb", self.srgb, image.shape[-1]), np.float32)
+        np.divide(image, widths, out=features[..., axes:])
+        return _lattice(features.reshape(-1, features.shape[-1]), self, strength, symmetric, threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +159,7 @@ def _intensities(image: ArrayLike, shape: tuple[int, ...]) -> Float32s:
         raise MixfieldError(
             f"image must have shape {(*shape, 'channels')} or {shape} to match the unary, got {array.shape}{hint}"
         )
-    return array.reshape(-1, array.shape[-1])
+    return array
 
 
 def _bandwidths(name: str, value: float | Sequence[float], count: int) -> list[float]:
@@ -166,7 +169,8 @@ def _bandwidths(name: str, value: float | Sequence[float], count: int) -> list[f
     return [_arrays.positive(name, float(w)) for w in np.broadcast_to(widths, count)]
 
 
-def _positions(shape: tuple[int, ...]) -> Float32s:
-    """(n, axes) coordinates, the last axis (x) first, as pydensecrf orders them."""
-    axes = np.indices(shape, np.float32)[::-1]
-    return np.ascontiguousarray(np.moveaxis(axes, 0, -1)).reshape(-1, len(shape))
+def _place(features: Float32s, sigmas: Sequence[float]) -> None:
+    """Coordinates over bandwidths into the first of ``features`` (*shape, d), the last axis (x) first."""
+    for axis, sigma in enumerate(sigmas):
+        along = np.arange(features.shape[axis], dtype=np.float32) / np.float32(sigma)
+        features[..., len(sigmas) - 1 - axis] = along.reshape([-1 if a == axis else 1 for a in range(len(sigmas))])

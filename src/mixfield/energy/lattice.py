@@ -129,8 +129,10 @@ class Lattice:
         small = Lattice(corner, self.weight[points], plus, minus, self.ratio[points], symmetric=False)
         return lambda values: small.apply(values, 1)
 
-    def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
-        """Add the sums of points ``first`` to ``last`` to ``out`` (last - first, C)."""
+    def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
+        """Add the sums of points ``first`` to ``last`` to ``out`` (last - first, C), or write them."""
+        if not keep:
+            out[:] = 0.0
         kernels.lattice.slice_add(prepared, self.corner, self.weight, first, last, out)
 
     def apply(self, values: Float32s, threads: int) -> Float32s:

@@ -85,8 +85,8 @@ class Separable:
 
         return sums
 
-    def add(self, prepared: Float32s, first: int, last: int, out: Float32s) -> None:
-        """Add the sums of points ``first`` to ``last``, whole rows, to ``out`` (last - first, C)."""
+    def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
+        """Add the sums of points ``first`` to ``last``, whole rows, to ``out`` (last - first, C), or write them."""
         height, width = self.shape[-2:]
         channels = prepared.shape[1]
         values, lines = prepared.reshape(-1, height, width * channels), out.reshape(-1, width * channels)
@@ -96,7 +96,9 @@ class Separable:
             image, begin = divmod(row, height)
             end = min(height, begin + stop - row)
             part = lines[row - first // width : row - first // width + end - begin]
-            kernels.separable.filter_add(values[image], self.rows, self.bell, channels, before, after, begin, end, part)
+            kernels.separable.filter_add(
+                values[image], self.rows, self.bell, channels, before, after, begin, end, keep, part
+            )
             row += end - begin
 
     def _factors(self, channels: int) -> tuple[Float32s, Float32s]:

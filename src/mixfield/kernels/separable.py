@@ -43,8 +43,10 @@ def filter_rows(values, taps, first, last, out):
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def filter_add(values, taps, bell, channels, before, after, first, last, out):
-    """Filter rows ``first`` to ``last`` of an image along both axes, added to ``out`` (last - first, columns * C).
+def filter_add(values, taps, bell, channels, before, after, first, last, keep, out):
+    """Filter rows ``first`` to ``last`` of an image along both axes, into ``out`` (last - first, columns * C).
+
+    If ``keep``, they are added to what is there.
 
     ``values`` (rows, columns * C); ``taps`` (rows, 2 r + 1) along the rows; along the columns the ``bell`` (2 s + 1,)
     between the factors ``before`` and ``after`` (columns * C,).
@@ -62,5 +64,9 @@ def filter_add(values, taps, bell, channels, before, after, first, last, out):
         for i in range(size):
             inside[i] = before[i] * line[i]
         stack(padded, zero, channels, bell, zero, len(bell), total, zero, size)
-        for i in range(size):
-            target[i] += after[i] * total[i]
+        if keep:
+            for i in range(size):
+                target[i] += after[i] * total[i]
+        else:
+            for i in range(size):
+                target[i] = after[i] * total[i]
