@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -51,8 +52,9 @@ def test_video_is_killed(tmp_path):
     assert told[0]["frames"] == told[1]["frames"]
 
 
-def test_workers_die_with_their_driver(tmp_path):
-    process = subprocess.Popen(driven(tmp_path / "o", "processes", 100_000), stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("engine", ["processes", "forked"])
+def test_workers_die_with_their_driver(tmp_path, engine):
+    process = subprocess.Popen(driven(tmp_path / "o", engine, 100_000), stdout=subprocess.PIPE, text=True)
     process.stdout.readline()
     workers = children(process.pid)
     assert len(workers) >= 2
@@ -112,3 +114,25 @@ def test_two_drivers_do_not_write_to_one_folder(tmp_path):
     with pytest.raises(MixfieldError, match="another run is writing"):
         next(batch.map(pieces, items(3), tmp_path))
     assert len(list(first)) == 2
+
+
+@pytest.mark.parametrize("engine", ["Processes(2)", "Dask(workers=2)"])
+def test_programs_without_a_guard_are_told_so(tmp_path, engine):
+    program = (
+        "from pathlib import Path\nfrom mixfield import batch\n"
+        "def work(number, folder):\n    (folder / f'{number}.txt').write_text('x')\n"
+        "items = [batch.Item(str(k), k) for k in range(100)]\n"
+        f"print(len(list(batch.map(work, items, Path({str(tmp_path / 'o')!r}), engine=batch.{engine}))))\n"
+    )
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    done = run([sys.executable, str(file)], env=os.environ | {"NUMBA_DISABLE_JIT": "0"})
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert "BatchError" in last
+    assert 'guards its main part by if __name__ == "__main__":' in last
+
+
+def test_work_that_cannot_be_sent(tmp_path):
+    with pytest.raises(MixfieldError, match="the work cannot be sent to other processes"):
+        list(batch.map(lambda number, folder: None, items(2), tmp_path, engine=batch.Processes(2)))  # noqa: ARG005

@@ -52,6 +52,33 @@ def test_detect_and_resume(recording, tmp_path):
     assert "other settings" in str(other.exception)
 
 
+def test_frames_with_other_masks_are_done_again(tmp_path):
+    scene = save_recording(tmp_path, mf.datasets.walking_people(2, 2, 2, rng=1))
+    command = ("detect", scene, "--modes", "1", "--pictures", "0", "--out", tmp_path / "o", "--json")
+    first = json.loads(_run(*command).stdout)
+    assert first["people"]["0"]
+    for file in tmp_path.glob("c?-000.png"):
+        opencv.write_image(file, np.zeros(opencv.read_image(file).shape, np.uint8))
+    again = json.loads(_run(*command).stdout)
+    assert again["computed"] == 1
+    assert again["people"]["0"] == []
+    assert again["people"]["1"] == first["people"]["1"]
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        (("--criterion", "best"), "criterion must be one of field, neighbourhood, paper, got 'best'"),
+        (("--frames", "0:4:0"), "step of 1 or more, got '0:4:0'"),
+        (("--frames", "-3:1"), "numbers from 0 on"),
+    ],
+)
+def test_bad_options_are_told_before_the_first_frame(recording, tmp_path, option, complaint):
+    done = _run("detect", recording, "--out", tmp_path / "o", *option)
+    assert complaint in str(done.exception)
+    assert not (tmp_path / "o").exists()
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_detection_uses_no_randomness(criterion):
     walk = mf.datasets.walking_people(2, 1, 1, rng=1)

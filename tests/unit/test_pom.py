@@ -112,6 +112,15 @@ def test_write_and_read_again(tmp_path):
         np.testing.assert_array_equal(one.boxes, two.boxes)
     assert (again.prior, again.variance) == (scene.prior, scene.variance)
     assert pom.parse_pom(path).frames == [10, 11, 12, 13]
+    with pytest.raises(MixfieldError, match="frames must be consecutive"):
+        mf.write_pom(path, scene, frames=range(0, 10, 2))
+
+
+def test_an_automatic_variance_is_written(tmp_path):
+    scene = mf.datasets.walking_people(2, 1, 1).scene
+    assert scene.variance is None
+    mf.write_pom(tmp_path / "a.pom", scene)
+    assert mf.read_pom(tmp_path / "a.pom").variance == pytest.approx(scene.scales)
 
 
 def test_write_cameras_of_different_size_and_reduced(tmp_path):

@@ -78,7 +78,10 @@ def test_scene_file_around_a_pom_file(tmp_path):
         ("area = [0, 0, 1, 1]\ncells = 3\n", "unknown key 'cells'"),
         ("area = [0, 0, 1, 1]\n[[camera]]\nfotage = 'x'\n", "camera 0: unknown key 'fotage'"),
         ("area = [0, 0, 1, 1]\n[[camera]]\nfootage = 'x'\n", "camera 0 needs a calibration"),
-        ("area = [0, 0, 1, 1]\nperson = { size = 3 }\n[[camera]]\n", "unexpected keyword argument 'size'"),
+        (
+            "area = [0, 0, 1, 1]\nperson = { size = 3 }\n[[camera]]\n",
+            "person: unknown key 'size'; known are height, width",
+        ),
     ],
 )
 def test_bad_scene_files(tmp_path, text, complaint):

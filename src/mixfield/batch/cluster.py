@@ -20,11 +20,13 @@ from mixfield import _threads
 from mixfield.batch.interrupts import deaf
 from mixfield.batch.items import Item, Outcome, Work
 from mixfield.batch.perform import perform
+from mixfield.batch.processes import GUARD
 from mixfield.batch.threads import limited
 from mixfield.errors import BatchError, MixfieldError
 
 PATIENCE = 30.0  # seconds to wait for a scheduler and for its first worker
 AHEAD = 3  # tasks that a worker holds, so that it never waits for the scheduler; Dask moves them to idle ones
+RECOUNT = 5.0  # seconds after which workers are counted again
 TASK = 0.2  # seconds of quick items that are one task, for each task costs milliseconds
 MOST = 100  # items of a task
 
@@ -66,8 +68,10 @@ class Dask:
             todo, ready, tasks = _Todo(items), Queue[Any](), dict[str, tuple[list[Item], bool]]()
             # a task and not scattered data: Dask makes it again when the worker that holds it is lost
             shared = client.submit(_itself, work, pure=False)
-            at_once = max(1, AHEAD * sum(client.nthreads().values()))
+            counted, at_once = float("-inf"), 1
             while True:
+                if time.monotonic() > counted + RECOUNT:  # workers come and go
+                    counted, at_once = time.monotonic(), max(1, AHEAD * sum(client.nthreads().values()))
                 # a lost worker takes all its tasks with it: what was lost runs by itself
                 wary = todo.wary or any(alone for _, alone in tasks.values())
                 while len(tasks) < (1 if wary else at_once) and (some := todo.next()):
@@ -205,7 +209,7 @@ def _started(workers: int) -> Iterator[Any]:
             )
     except RuntimeError as error:
         reason = (str(error).splitlines() or ["no reason given"])[0]
-        raise BatchError(f"no Dask cluster could be started here: {reason}; try --engine processes") from None
+        raise BatchError(f"no Dask cluster could be started here: {reason}; {GUARD}") from None
     with cluster:
         yield cluster
 
@@ -234,12 +238,13 @@ def _connected(distributed: Any, address: str, patience: float) -> Iterator[Any]
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise BatchError(f"no Dask scheduler answers at {address}: {reason}") from None
     try:
-        client.wait_for_workers(1, timeout=patience)
+        try:
+            client.wait_for_workers(1, timeout=patience)
+        except TimeoutError:
+            raise BatchError(
+                f"the Dask scheduler at {address} has no workers; start some with: dask worker {address}"
+            ) from None
         yield client
-    except TimeoutError:
-        raise BatchError(
-            f"the Dask scheduler at {address} has no workers; start some with: dask worker {address}"
-        ) from None
     finally:
         client.close(timeout=2)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import time
@@ -21,8 +22,11 @@ from mixfield.batch.interrupts import deaf
 from mixfield.batch.items import Item, Outcome, Work
 from mixfield.batch.perform import perform
 from mixfield.batch.threads import limited
+from mixfield.errors import BatchError, MixfieldError
 
 ATTEMPTS = 2  # workers that an item may cost before it has failed
+HERE = "here"  # the first word of a worker
+GUARD = 'a program that starts processes comes from a file and guards its main part by if __name__ == "__main__":'
 QUICK = 0.05  # seconds; a worker at quick items holds the next one too, and never waits for its driver
 
 Task = tuple[Item, int]  # an item, and which attempt at it this is
@@ -40,7 +44,8 @@ class Processes:
     Notes
     -----
     A program that uses it guards its main part by ``if __name__ == "__main__":``, as for every process started by
-    ``multiprocessing``.  A worker that is killed is replaced, and its item is tried once more.
+    ``multiprocessing``.  A worker that is killed is replaced, and its item is tried once more; one that cannot even
+    start ends the run.
     """
 
     workers: int
@@ -81,7 +86,10 @@ class Processes:
 
     def _start(self, work: Work, out: Path) -> _Worker:
         with limited(max(1, _threads.available() // self.workers)), deaf():
-            return _Worker(multiprocessing.get_context(self.method), work, out)
+            try:
+                return _Worker(multiprocessing.get_context(self.method), work, out)
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                raise MixfieldError(f"the work cannot be sent to other processes: {error}") from None
 
 
 class _Tasks:
@@ -111,7 +119,7 @@ class _Worker:
 
     def __init__(self, context: Any, work: Work, out: Path) -> None:
         self.tasks = deque[Task]()
-        self._quick, self._began = False, 0.0
+        self._quick, self._began, self._started = False, 0.0, False
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, work, out), daemon=True)
         self._process.start()
@@ -128,12 +136,24 @@ class _Worker:
         with suppress(ConnectionError):  # it is dead already: `take` will tell
             self.connection.send(task[0])
 
+    def tells(self) -> bool:
+        """Whether what it says, if anything, is more than that it has started."""
+        if self._started:
+            return True
+        try:
+            self._started = self.connection.recv() == HERE
+        except (EOFError, ConnectionError):
+            return True
+        return False
+
     def take(self) -> Outcome | None:
         """The outcome of the first task, None if the worker died over it."""
         try:
             outcome: Outcome = self.connection.recv()
         except (EOFError, ConnectionError):
             self.end()
+            if not self._started and self._process.exitcode == 1:  # by an exception, not by a signal
+                raise BatchError(f"workers cannot start: {GUARD}") from None
             return None
         self.tasks.popleft()
         now = time.monotonic()
@@ -155,16 +175,18 @@ class _Worker:
 
 
 def _ready(workers: list[_Worker]) -> list[_Worker]:
-    """Workers who have something to say, at least one."""
+    """Workers who have something to say."""
     speaking = set(wait([worker.connection for worker in workers]))
-    return [worker for worker in workers if worker.connection in speaking]
+    return [worker for worker in workers if worker.connection in speaking and worker.tells()]
 
 
-def _serve(connection: Connection[Outcome, Item], work: Work, out: Path) -> None:
+def _serve(connection: Connection[Outcome | str, Item], work: Work, out: Path) -> None:
     """The life of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver is told, and ends us
     given = SimpleQueue[Item | Exception]()
-    threading.Thread(target=_listen, args=(connection, given), daemon=True).start()
+    threading.Thread(target=_listen, args=(connection, given, os.getppid()), daemon=True).start()
+    with suppress(ConnectionError):
+        connection.send(HERE)
     while True:
         item = given.get()
         if isinstance(item, Exception):
@@ -174,10 +196,16 @@ def _serve(connection: Connection[Outcome, Item], work: Work, out: Path) -> None
             connection.send(outcome)
 
 
-def _listen(connection: Connection[Outcome, Item], given: SimpleQueue[Item | Exception]) -> None:
-    """Take what the driver gives, also during the work, so that it need not wait; without a driver there is no work."""
+def _listen(connection: Connection[Outcome | str, Item], given: SimpleQueue[Item | Exception], parent: int) -> None:
+    """Take what the driver gives, also during the work, so that it need not wait; without a driver there is no work.
+
+    The end of a pipe does not always tell: workers that were forked hold the driver's ends of each other's pipes.
+    """
     while True:
         try:
+            while not connection.poll(1.0):
+                if os.getppid() != parent:
+                    os._exit(0)
             given.put(connection.recv())
         except (EOFError, ConnectionError):
             os._exit(0)

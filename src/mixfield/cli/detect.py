@@ -69,16 +69,20 @@ def detect(
         _init(scene, init, as_json)
         return
     import mixfield as mf
+    from mixfield.apps.detection import CRITERIA
+    from mixfield.errors import MixfieldError
     from mixfield.io.detection_run import Detected, DetectionRun
     from mixfield.io.mot import write_mot
     from mixfield.io.scene_file import read_footage
 
+    if criterion not in CRITERIA:
+        raise MixfieldError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
     room, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
     run = DetectionRun(out, room, modes, criterion)
     work = _Drawn(Detected(room, footage, modes, criterion), pictures, threads)
     started = time.perf_counter()
-    outcomes = run.outcomes(work, chosen, engine=batching.engine(engine, workers, scheduler))
+    outcomes = run.outcomes(work, footage, chosen, engine=batching.engine(engine, workers, scheduler))
     results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)
     seconds = time.perf_counter() - started
     found = {frame: results.facts[str(frame)]["people"] for frame in chosen if str(frame) in results.facts}
@@ -101,8 +105,8 @@ def detect(
     screen = console()
     screen.print(f"{len(chosen)} frames, {new} of them new, {seconds:.1f} s; {people:.1f} people per frame")
     typer.echo(f"posteriors: {out}/frame_*.npz   heaviest modes: {out}/detections.txt")
-    if pictures:
-        typer.echo(f"pictures:   {out}/frame_*.png")
+    if any(out.glob("frame_*.png")):
+        typer.echo(f"pictures:   {out}/frame_*.png" + (" (of new frames)" if pictures and new < len(chosen) else ""))
     results.conclude(quiet=False)
 
 
@@ -128,8 +132,10 @@ def _frames(text: str, count: Any) -> list[int]:
             raise ValueError
     except ValueError:
         raise MixfieldError(f"frames must look like 0:400 or 0:400:10, got {text!r}") from None
-    first, last = parts[0] or 0, parts[1]
-    chosen = list(range(first, count() if last is None else last, parts[2] if len(parts) == 3 and parts[2] else 1))
+    first, last, step = parts[0] or 0, parts[1], 1 if len(parts) < 3 or parts[2] is None else parts[2]
+    if first < 0 or step < 1 or (last is not None and last < 0):
+        raise MixfieldError(f"frames must be numbers from 0 on with a step of 1 or more, got {text!r}")
+    chosen = list(range(first, count() if last is None else last, step))
     if not chosen:
         raise MixfieldError(f"there are no frames {text or ':'}; the recording has {count()} frames")
     return chosen

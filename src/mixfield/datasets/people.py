@@ -99,9 +99,11 @@ def _paths(n_people: int, n_frames: int, rng: np.random.Generator) -> Floats:
     """(T, people, 2) smooth walks that stay in the room and keep apart."""
     place, speed = np.empty((n_people, 2)), rng.normal(0.0, 0.2, (n_people, 2))
     for k in range(n_people):
-        place[k] = next(
-            p for p in rng.uniform(0.5, ROOM - 0.5, (1000, 2)) if np.all(np.linalg.norm(place[:k] - p, axis=1) > APART)
-        )
+        tried = rng.uniform(0.5, ROOM - 0.5, (1000, 2))
+        apart = (np.linalg.norm(place[:k] - tried[:, None], axis=-1) > APART).all(1)
+        if not apart.any():
+            raise MixfieldError(f"n_people must leave room to keep apart, got {n_people} in {ROOM} x {ROOM} m")
+        place[k] = tried[apart.argmax()]
     path = np.empty((n_frames, n_people, 2))
     for t in range(n_frames):
         path[t] = place

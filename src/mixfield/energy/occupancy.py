@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 FORMS = {"released": 2, "article": 1}  # power of d in psi
-SHARE = 0.2  # v as a part of a person's share of the image: the released v = 0.01 on the released sample
 
 
 class Occupancy:
@@ -41,8 +40,9 @@ class Occupancy:
         by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by
         ``scene.reduction``.
     form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma.
-    variance : v (or sigma) of every view, or one per view; ``scene.variance`` if not given, and where the scene has
-        none `SHARE` times the share of the image that a person takes, times the number of views that look at the same.
+    variance : v (or sigma) of every view, or one per view; ``scene.scales`` if not given: those of the scene, and where
+        it has none a part of the share of the image that a person takes, times the number of views that look at the
+        same.
     noise : eta, an area of noise as a share of the image.
     ignored : cells emptier than this are left out of the average image; 1 leaves out none.
     damping : part of the old probability that an update keeps.
@@ -83,9 +83,7 @@ class Occupancy:
             foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True)
         )
         self._views = [view.reduced(scene.reduction) for view in scene.views]
-        scales = np.asarray(scene.variance if variance is None else variance, np.float64)
-        if variance is None and scene.variance is None:
-            scales = np.array([SHARE * view.person_share() or 1.0 for view in scene.views]) * _witnesses(scene.views)
+        scales = np.asarray(scene.scales if variance is None else variance, np.float64)
         self.variance = tuple(_arrays.positive("variance", v) for v in np.broadcast_to(scales, len(masks)).tolist())
         self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
 
@@ -167,16 +165,6 @@ class Occupancy:
             empty = np.clip(mode[:, 0], kernels.silhouettes.EMPTIEST, 1.0)
             average[k] = kernels.silhouettes.field(self.views, empty, images, costs[k])
         return average.reshape(marginals.shape[:-3]), costs.reshape(marginals.shape)
-
-
-def _witnesses(views: Sequence[View]) -> Floats:
-    """(C,) how many views, itself included, show a cell that this one shows, on average.
-
-    Calibrations and clocks are never exact: where several cameras look, each is wrong for the others too, and what they
-    say together is worth about as much as what one says.
-    """
-    seen = np.array([view.visible for view in views], np.float64)
-    return np.asarray((seen @ seen.sum(0)) / np.maximum(seen.sum(1), 1.0)).clip(1.0)
 
 
 def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:

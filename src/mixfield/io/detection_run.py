@@ -51,16 +51,16 @@ class DetectionRun:
     def run(self, footage: Footage, frames: Sequence[int], *, solver: Solver | None = None) -> Iterator[int]:
         """Compute and save what is missing; yields each frame when it is done, and raises at one that fails."""
         work = Detected(self.scene, footage, self.n_modes, self.criterion, solver)
-        for outcome in self.outcomes(work, frames):
+        for outcome in self.outcomes(work, footage, frames):
             if outcome.failure is not None:
                 raise MixfieldError(outcome.failure)
             yield int(outcome.name)
 
     def outcomes(
-        self, work: batch.Work, frames: Sequence[int], *, engine: batch.Engine | None = None
+        self, work: batch.Work, footage: Footage, frames: Sequence[int], *, engine: batch.Engine | None = None
     ) -> Generator[batch.Outcome]:
-        """Do ``work``, such as `Detected`, on what is missing; see `mixfield.batch.map`."""
-        items = [batch.Item(str(frame), frame) for frame in frames]
+        """Do ``work``, such as `Detected`, on what is missing or made from other files; see `mixfield.batch.map`."""
+        items = [batch.Item(str(frame), frame, inputs=footage.files(frame)) for frame in frames]
         return batch.map(work, items, self.folder, settings=self._settings(), engine=engine)
 
     def prepare(self) -> None:
@@ -76,6 +76,8 @@ class DetectionRun:
         return {
             "scene": digest.hexdigest(),
             "shape": list(scene.ground.shape),
+            "cell": scene.ground.cell,
+            "origin": list(scene.ground.origin),
             "prior": scene.prior,
             "variance": None if scene.variance is None else list(scene.variance),
             "reduction": scene.reduction,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,9 @@ class Pictures(Protocol):
 
     def frame(self, number: int, /) -> Image:
         """(H, W) or (H, W, 3) image."""
+
+    def file(self, number: int, /) -> Path:
+        """Where it comes from."""
 
 
 @dataclass
@@ -58,6 +62,9 @@ class Video:
         self._next += 1
         return np.asarray(image)
 
+    def file(self, number: int) -> Path:  # noqa: ARG002
+        return self.path
+
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_capture": None, "_next": 0}  # an open video stays in its process
 
@@ -80,23 +87,23 @@ class Images:
     @cached_property
     def _numbers(self) -> list[int]:
         """Numbers of the frames from the first to the last before a gap."""
-        first = next((k for k in range(100_000) if self._path(k).is_file()), None)
+        first = next((k for k in range(100_000) if self.file(k).is_file()), None)
         if first is None:
             raise FileNotFoundError(f"no file {self.folder / self.pattern} exists, for any frame below 100000")
-        step = next((k for k in range(1, 1000) if self._path(first + k).is_file()), 1)
+        step = next((k for k in range(1, 1000) if self.file(first + k).is_file()), 1)
         last = first
-        while self._path(last + step).is_file():
+        while self.file(last + step).is_file():
             last += step
         return list(range(first, last + 1, step))
 
-    def _path(self, number: int) -> Path:
+    def file(self, number: int) -> Path:
         return self.folder / self.pattern.format(frame=number)
 
     def __len__(self) -> int:
         return self._numbers[-1] + 1
 
     def frame(self, number: int) -> Image:
-        return opencv.read_image(self._path(number))
+        return opencv.read_image(self.file(number))
 
     def some(self, count: int) -> list[int]:
         """At most ``count`` of the numbers there are, evenly spread."""
@@ -131,7 +138,7 @@ class Camera:
             numbers = self.footage.some(LEARNED)
         else:
             numbers = np.unique(np.linspace(0, len(self.footage) - 1, LEARNED).round().astype(int)).tolist()
-        return Background((self.footage.frame(k) for k in numbers), self.method)
+        return Background(_readable(self.footage, numbers), self.method)
 
     def mask(self, frame: int) -> Image:
         """The given mask of a frame, or the computed one."""
@@ -145,9 +152,25 @@ class Camera:
         """What to draw on: the footage, or else the mask."""
         return self.mask(frame) if self.footage is None else self.footage.frame(frame)
 
+    def files(self, frame: int) -> list[Path]:
+        """What the mask of a frame is made from."""
+        source = self.masks if self.masks is not None else self.footage
+        return [] if source is None else [source.file(frame)]
+
     def __len__(self) -> int:
         source = self.masks if self.masks is not None else self.footage
         return 0 if source is None else len(source)
+
+
+def _readable(footage: Pictures, numbers: list[int]) -> Iterator[Image]:
+    """The frames that can be read: a video that was cut off says that it is longer than it is."""
+    for place, number in enumerate(numbers):
+        try:
+            yield footage.frame(number)
+        except MixfieldError:
+            if place == 0:
+                raise
+            return
 
 
 @dataclass(frozen=True)
@@ -163,6 +186,10 @@ class Footage:
     def pictures(self, frame: int) -> list[Image]:
         """One picture per camera."""
         return [camera.picture(frame) for camera in self.cameras]
+
+    def files(self, frame: int) -> tuple[Path, ...]:
+        """What the masks of a frame are made from."""
+        return tuple(file for camera in self.cameras for file in camera.files(frame))
 
     def __len__(self) -> int:
         """Frames that every camera has."""

@@ -81,7 +81,8 @@ class PomFile:
         size = sizes[camera] if sizes is not None and camera < len(sizes) else self.sizes[camera]
         if size is None:
             raise FileFormatError(
-                f"{self.path} has no ROOM line, so the size of the images is unknown: give sizes=[(width, height), ...]"
+                f"{self.path} has no ROOM line, so the size of the images is unknown: give sizes=[(width, height), "
+                "...], or in a scene.toml size = [width, height] of each [[camera]]"
             )
         return size
 
@@ -241,10 +242,13 @@ def write_pom(
     Parameters
     ----------
     path : the file.
-    scene : its rectangles are written at the size of the reduced images.
+    scene : its rectangles are written at the size of the reduced images.  Without a variance of its own, the median of
+        those that `mixfield.Occupancy` would take is written: the program has one for all views.
     masks, results : path patterns with %c (camera) and %f (frame) that the program reads and writes.
     frames : consecutive frames to process.
     """
+    if frames is not None and frames.step != 1:
+        raise MixfieldError(f"frames must be consecutive, the POM program takes no others, got {frames}")
     views = [view.reduced(scene.reduction) for view in scene.views]
     sizes = [(view.width, view.height) for view in views]
     room = sizes[0] if len(set(sizes)) == 1 else (-1, -1)
@@ -256,10 +260,9 @@ def write_pom(
             shown = f"{left} {top} {right - 1} {bottom - 1}" if right > left else "notvisible"
             lines.append(f"RECTANGLE {c} {n} {shown}")
     lines.append(f"PRIOR {scene.prior:.10g}")
-    if scene.variance is not None:
-        if len(set(scene.variance)) > 1:
-            raise MixfieldError(f"the POM program takes one variance for all views, the scene has {scene.variance}")
-        lines.append(f"SIGMA_IMAGE_DENSITY {scene.variance[0]:.10g}")
+    if scene.variance is not None and len(set(scene.variance)) > 1:
+        raise MixfieldError(f"the POM program takes one variance for all views, the scene has {scene.variance}")
+    lines.append(f"SIGMA_IMAGE_DENSITY {np.median(scene.scales):.10g}")
     lines += [f'INPUT_VIEW_FORMAT "{masks}"'] if masks is not None else []
     lines += [f'RESULT_FORMAT "{results}"'] if results is not None else []
     lines += [f"PROCESS {frames.start} {len(frames)}"] if frames is not None else []

@@ -19,6 +19,7 @@ then say how its locations lie, ``origin`` where.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,6 +57,7 @@ def read_scene(path: StrPath) -> Scene:
         if "area" not in table or len(table["area"]) != 4:
             raise FileFormatError(f"{path} must give area = [x_min, y_min, x_max, y_max] in metres")
         given = {key: table[key] for key in ("cell", "margin", "density", "variance", "reduction") if key in table}
+        _check_keys(table.get("person", {}), {"height", "width"}, f"{path}, person")
         person = Person(**table.get("person", {}))
         return Scene.from_cameras(_calibrations(table, folder, path), tuple(table["area"]), person=person, **given)
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
@@ -98,13 +100,18 @@ def write_scene(
     ]
     for number, file in enumerate(calibrations):
         seen = footage[number] if number < len(footage) else ""
-        lines += ["", "[[camera]]", f'calibration = "{os.path.relpath(Path(file).resolve(), folder)}"']
+        lines += ["", "[[camera]]", f"calibration = {_quoted(os.path.relpath(Path(file).resolve(), folder))}"]
         lines += (
-            [f'footage = "{seen}"']
+            [f"footage = {_quoted(seen)}"]
             if seen
             else ['footage = "REPLACE.avi"  # a video, or images such as "frames/{frame:04d}.jpg"; or masks = "..."']
         )
     _files.write_text(path, "\n".join(lines) + "\n")
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def visible_area(cameras: Sequence[Calibration]) -> tuple[float, float, float, float]:
@@ -114,9 +121,11 @@ def visible_area(cameras: Sequence[Calibration]) -> tuple[float, float, float, f
         x, y = np.meshgrid(np.linspace(0.1, 0.9, 9) * camera.width, np.linspace(0.4, 0.95, 9) * camera.height)
         points = camera.to_ground(np.stack([x, y], axis=-1)).reshape(-1, 2)
         points = points[np.isfinite(points).all(1)]
+        if len(points) == 0:
+            continue
         middle = np.median(points, axis=0)
         corners.append(points[np.linalg.norm(points - middle, axis=-1) < 30.0])
-    seen = np.concatenate(corners)
+    seen = np.concatenate([np.empty((0, 2)), *corners])
     if len(seen) == 0:
         raise MixfieldError("the cameras see no ground: check the calibrations and their unit")
     (left, bottom), (right, top) = np.floor(seen.min(0)), np.ceil(seen.max(0))
@@ -167,11 +176,12 @@ def _calibration(entry: dict[str, Any], folder: Path, where: str) -> Calibration
 
 def _pom_scene(table: dict[str, Any], folder: Path, path: StrPath) -> Scene:
     _check_keys(table, _POM, str(path))
+    sizes = [tuple(entry["size"]) for entry in _cameras(table, path) if "size" in entry] or None
     if "rows" not in table or "columns" not in table:
-        return parse_pom(_pom_path(table, folder, path)).scene()
+        return parse_pom(_pom_path(table, folder, path)).scene(sizes=sizes)
     origin = tuple(table.get("origin", (0.0, 0.0)))
     ground = Ground((table["rows"], table["columns"]), float(table.get("cell", 1.0)), (origin[0], origin[1]))
-    return parse_pom(_pom_path(table, folder, path)).scene(ground)
+    return parse_pom(_pom_path(table, folder, path)).scene(ground, sizes)
 
 
 def _pom_masks(pom: PomFile, camera: int) -> Images:

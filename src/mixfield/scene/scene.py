@@ -17,6 +17,7 @@ from mixfield.scene.view import View
 DENSITY = 0.04  # people per square metre expected before looking
 MARGIN = 3.0  # metres of ground modelled beyond the area of interest: people there are seen too
 TALL = 40.0  # pixels of height are enough to tell people apart; larger images are reduced
+SHARE = 0.2  # v as a part of a person's share of the image: the released v = 0.01 on the released sample
 IN_SIGHT = 0.5  # a person is visible where this part of the silhouette lies in the image
 
 
@@ -61,6 +62,14 @@ class Scene:
         _arrays.at_least("reduction", self.reduction, 1)
         if not any(view.visible.any() for view in self.views):
             raise MixfieldError("no view shows any cell of the ground: check the calibrations and their unit (metres)")
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """(cameras,) v of each view: ``variance``, or from the size of a person and the number of witnesses."""
+        if self.variance is not None:
+            return self.variance
+        shares = np.array([SHARE * view.person_share() or 1.0 for view in self.views])
+        return tuple((shares * _witnesses(self.views)).tolist())
 
     @staticmethod
     def from_cameras(
@@ -136,3 +145,13 @@ def _view(camera: Camera, feet: NDArray[np.float64], person: Person) -> View:
     boxes = np.zeros((len(feet), 4), np.int32)
     boxes[visible] = np.rint(np.clip(corners[visible], -1e6, 1e6)).astype(np.int32)
     return View(camera.width, camera.height, boxes, camera.name)
+
+
+def _witnesses(views: Sequence[View]) -> NDArray[np.float64]:
+    """(C,) how many views, itself included, show a cell that this one shows, on average.
+
+    Calibrations and clocks are never exact: where several cameras look, each is wrong for the others too, and what they
+    say together is worth about as much as what one says.
+    """
+    seen = np.array([view.visible for view in views], np.float64)
+    return np.asarray((seen @ seen.sum(0)) / np.maximum(seen.sum(1), 1.0)).clip(1.0)
