@@ -90,7 +90,7 @@ class FirmClamp:
             trial = np.where(multipliers > grip * gamma, grip * gamma, multipliers)
             values, inside = self._try(hold, values, trial)
             multipliers = np.where(inside, trial, multipliers)
-        return self._finish(hold, values, multipliers)
+        return self._finish(hold, values, multipliers, max(self.grips, default=1.0) * gamma)
 
     def _try(self, hold: _Hold, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
         """Updates under other multipliers, taken back for the modes that leave their cells."""
@@ -98,16 +98,16 @@ class FirmClamp:
         inside = self._inside(hold, trial)
         return hold.choose(inside, trial, values), inside
 
-    def _finish(self, hold: _Hold, values: Float32s, multipliers: Floats) -> list[Settled | None]:
-        """Converge; where a mode slips out on the way, hold it a little more."""
+    def _finish(self, hold: _Hold, values: Float32s, multipliers: Floats, least: float) -> list[Settled | None]:
+        """Converge; where a mode slips out on the way, hold it twice as much, and ``least`` if nothing held it."""
         found: list[Settled | None] = [None] * len(hold.cells)
-        for grip in (1.0, 2.0):
+        for grip in (multipliers, np.maximum(2.0 * multipliers, least)):
             waiting = np.flatnonzero([one is None for one in found])
             if len(waiting) == 0:
                 break
             some = hold.only(waiting)
             start = hold.columns(values, waiting)
-            held, iterations, converged = some.converge(start, grip * multipliers[waiting], self.patience)
+            held, iterations, converged = some.converge(start, grip[waiting], self.patience)
             inside, q, log_z = self._inside(some, held), dense.unpack(hold.crf, held, len(waiting)), some.bounds(held)
             for k, place in enumerate(waiting):
                 if inside[k]:
@@ -116,7 +116,7 @@ class FirmClamp:
                         log_z[k : k + 1],
                         converged[k : k + 1],
                         iterations[k : k + 1],
-                        hold.multipliers(int(place), grip * float(multipliers[place])),
+                        hold.multipliers(int(place), float(grip[place])),
                     )
         return found
 
