@@ -43,6 +43,7 @@ class FirmClamp:
     steps : updates of the whole field under the firm clamp, and after each change of the multiplier.
     grips : smaller multipliers to try on modes that do not stay when nothing holds them, as multiples of Gamma.
     patience : updates in which a mode must come to rest; on the brink of falling back it would go on creeping.
+    release : let go of the groups; if not, all stay firmly clamped, at a third of the filterings and with lower bounds.
     """
 
     epsilon: float = 1e-4
@@ -51,6 +52,7 @@ class FirmClamp:
     steps: int = 4
     grips: tuple[float, ...] = (0.5,)
     patience: int = 15
+    release: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < _arrays.positive("epsilon", self.epsilon) < 0.5:
@@ -78,9 +80,15 @@ class FirmClamp:
         living = np.flatnonzero(alive)
         if len(living):
             some = hold.only(living)
-            for place, settled in zip(living, self._release(some, hold.columns(values, living), gamma), strict=True):
+            let_go = self._release if self.release else self._keep
+            for place, settled in zip(living, let_go(some, hold.columns(values, living), gamma), strict=True):
                 found[place] = settled
         return found
+
+    def _keep(self, hold: _Hold, values: Float32s, gamma: float) -> list[Settled | None]:
+        """Converge under the firm clamp."""
+        firm = self.firmness * gamma
+        return self._finish(hold, values, np.full(len(hold.cells), firm), firm)
 
     def _release(self, hold: _Hold, values: Float32s, gamma: float) -> list[Settled | None]:
         """Let go of modes that are firmly clamped, hold those that would leave, and converge."""

@@ -116,7 +116,7 @@ class Growth:
                 return False
             chosen, proposal = ready[self.order([self.nodes[k].leaf for k, _ in ready], [p for _, p in ready])]
             node, queue = self.nodes[chosen], self._queue(chosen)
-            self.seeker.foresee(node.leaf, node.settled, islice(queue, wanted + wanted // 2 + 1))  # some get refused
+            self.seeker.foresee(node.leaf, node.settled, islice(queue, wanted + wanted // 8 + 1))  # some get refused
             queue.drop()
             if self._cut(chosen, proposal):
                 return True
