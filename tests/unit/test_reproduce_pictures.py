@@ -60,7 +60,7 @@ def test_segmentation_measures_every_method_of_an_image(tmp_path):
     fields = len(segmentation.SETS) * len(segmentation.NETWORKS) * len(segmentation.STEPS)
     assert len(tasks) == fields * len(segmentation.methods())
     more = segmentation.tasks(tmp_path, count=3, images=2)  # the second image is not one of every seven
-    assert len(more) == len(tasks) + fields * 3
+    assert len(more) == len(tasks) + fields * 3 + fields // 2 * len(segmentation.WIDE)
     row = segmentation.measure(*tasks["dl513 voc one ours"])
     assert (row["net"], row["set"], row["image"], row["step"], row["method"]) == ("dl513", "voc", "one", 1, "ours")
     assert row["wanted"] == 3
@@ -100,7 +100,8 @@ def test_the_page_on_still_images_says_what_was_measured(tmp_path):
     ).read_text()
     results = json.loads((tmp_path / "segmentation.json").read_text())
     every = results["parts"]["a third of the size"]["dl513"]
-    assert set(every) == {"ours", "DivMBest 0.5", "noise 1", "tuned"}
+    assert set(every) == {*segmentation.methods(), "tuned"} - {"DivMBest 0.3", "DivMBest 1", "noise 2"}
+    assert (every["noise 1"]["images"], every["paper"]["images"]) == (35, 5)
     assert every["ours"]["images"] == 35
     assert len(every["ours"]["mean"]) == 4  # K = 1, 2, 4, 8
     some = results["parts"]["every seventh image, a third of the size"]["dl257"]

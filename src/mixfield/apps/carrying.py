@@ -63,7 +63,8 @@ class CarriedOver:
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """A cut for every label."""
         carried, labels = self.labels.ravel(), leaf.q.argmax(1)
-        for label in range(leaf.q.shape[1]):
-            group = np.flatnonzero(leaf.uncut & (carried == label) & (labels != label))
+        kept = getattr(leaf.energy, "kept", None)  # labels that can never matter are left out
+        for label, number in enumerate(range(leaf.q.shape[1]) if kept is None else kept.tolist()):
+            group = np.flatnonzero(leaf.uncut & (carried == number) & (labels != label))
             if len(group) >= max(1.0, self.smallest * len(labels)):
                 yield Proposal(cut(group, label))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class MostPlausible:
     """
 
     sources: tuple[Criterion, ...] = (MeltingWindows(), SuppressedWindows(), SuppressedRegions(), DoubtedRegions())
-    whole: Criterion = WholeLabels()
+    whole: Criterion = field(default_factory=WholeLabels)
     typical: float = 0.1
     steepness: float = 0.06
     apart: float = 0.5

@@ -21,6 +21,7 @@ from scipy.ndimage import gaussian_filter
 
 from mixfield.apps.ranking import mode_features
 from mixfield.baselines.diverse import diverse_modes
+from mixfield.clamping.firm import FirmClamp
 from mixfield.clamping.selection import DensestWindow, EntropyGap, PhaseTransition
 from mixfield.energy.active_labels import active_labels
 from mixfield.energy.dense_crf import DenseCRF
@@ -41,6 +42,12 @@ STRENGTHS = (0.3, 0.5, 1.0)  # of DivMBest
 NOISES = (1.0, 2.0)  # standard deviations of the noise on scores
 TUNED = {"dl513": ("DivMBest 0.5", "noise 1"), "dl257": ("DivMBest 1", "noise 2")}  # best on the images tuned on
 ROUGH = Solver(tolerance=1e-2, max_iterations=20)
+FIRM = FirmClamp(release=False, patience=3)  # seven updates for each mode, and nothing is let go
+WIDE = (
+    "ours, firm",
+    "restarts",
+    "single pixels",
+)  # other methods that are tried on every image, at a third of the size
 FEW, EVERY = 8, 7  # segmentations of most images; one image in so many gets more
 STEPS = (3, 1)  # images with blocks of so many pixels a side made one: a third of the size first
 SAMPLED = 100  # pixels of each image on which probabilities are compared
@@ -85,6 +92,7 @@ def methods(step: int = 1) -> dict[str, Method]:
     """
     table: dict[str, Method] = {
         "ours": _modes(),
+        "ours, firm": _modes(clamp=FIRM),
         "single pixels": _modes(criterion=PhaseTransition(pick=EntropyGap()), order=breadth_first),
         "restarts": _one_by_one(_restarts),
     }
@@ -153,8 +161,8 @@ def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated
     """Set, image, step (3: a third of the size), method and how many segmentations.
 
     Our modes, DivMBest and the noise are tried on every image; on every seventh, which come later, with more
-    segmentations, and at last the other methods, the paper's being the slowest.  All sets are covered evenly wherever
-    it stops.
+    segmentations.  The other methods follow, on every image if they are `WIDE`, else on every seventh, the paper's
+    being the slowest.  All sets are covered evenly wherever it stops.
     """
     sets = [Annotated(data / "segmentation" / kind, net) for kind in SETS for net in NETWORKS]  # type: ignore[arg-type]
     places = [(k % EVERY == 0, k / len(one.names), one, k) for one in sets for k in range(len(one.names))[:images]]
@@ -165,7 +173,8 @@ def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated
                 yield one, one.names[k], step, name, count if thorough else min(count, FEW)
         for name in methods():
             for thorough, _, one, k in places:
-                if thorough and name not in ("ours", *TUNED[one.net]):
+                wide = step > 1 and name in WIDE
+                if (thorough or wide) and name not in ("ours", *TUNED[one.net]):
                     yield one, one.names[k], step, name, min(count, FEW)
 
 

@@ -20,6 +20,7 @@ from mixfield.reproduce.segmentation_summary import (
     at_equal_calls,
     gains,
     interval,
+    leads,
     per_mode,
     ranking,
     shared,
@@ -91,14 +92,14 @@ def _part(rows: Sequence[Row]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     measured = shared(rows)
     for net, methods in gains(rows).items():
-        ours = methods["ours"]
+        ours = measured[net]["ours"]
         found[net] = {
             name: {
                 "images": len(one),
                 "mean": one.mean(0).round(3).tolist(),
                 "median": np.median(one, 0).round(3).tolist(),
                 "interval": [_rounded(interval(column)) for column in one.T],
-                "behind ours": [_paired(mine - column) for mine, column in zip(ours.T, one.T, strict=False)],
+                "behind ours": [_paired(column) for column in leads(ours, measured[net][name]).T],
                 "calls per mode": round(per_mode(measured[net][name]), 1),
             }
             for name, one in methods.items()
@@ -228,10 +229,11 @@ def _gains(methods: dict[str, Any], net: str, part: str) -> list[str]:
     lines = [
         f"## {NAMES[net].capitalize()}, {part}",
         "",
-        f"Mean, median in brackets; {methods['ours']['images']} images; the difference at the largest K of both.",
+        f"Mean, median in brackets; {methods['ours']['images']} images; the difference at the largest K of both, on",
+        "the images of the method.",
         "",
-        f"| method | {' | '.join(f'K = {count}' for count in counts)} | ours minus it | filterings per mode |",
-        "|---|" + "---|" * (len(counts) + 2),
+        f"| method | images | {' | '.join(f'K = {count}' for count in counts)} | ours minus it | filterings per mode |",
+        "|---|" + "---|" * (len(counts) + 3),
     ]
     for name, one in methods.items():
         if name == "tuned":
@@ -240,7 +242,7 @@ def _gains(methods: dict[str, Any], net: str, part: str) -> list[str]:
         cells += [""] * (len(counts) - len(cells))
         mean, low, high = one["behind ours"][-1]
         behind = "" if name == "ours" else f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]"
-        lines.append(f"| {name} | {' | '.join(cells)} | {behind} | {one['calls per mode']:.0f} |")
+        lines.append(f"| {name} | {one['images']} | {' | '.join(cells)} | {behind} | {one['calls per mode']:.0f} |")
     return [*lines, ""]
 
 

@@ -51,7 +51,13 @@ def sequences(data: Path) -> list[Annotated]:
 def tasks(data: Path, *, count: int, every: int, step: int = 1) -> dict[str, tuple[Any, ...]]:
     """Name and values of every measurement: a frame, and the two before it."""
     return {
-        f"{source.folder.name} {names[t]}": (source.folder, source.net, tuple(names[max(0, t - 2) : t + 1]), count, step)
+        f"{source.folder.name} {names[t]}": (
+            source.folder,
+            source.net,
+            tuple(names[max(0, t - 2) : t + 1]),
+            count,
+            step,
+        )
         for source in sequences(data)
         for names in [source.names[::every]]
         for t in range(len(names))
@@ -59,7 +65,7 @@ def tasks(data: Path, *, count: int, every: int, step: int = 1) -> dict[str, tup
 
 
 def measure(folder: Path, net: Network, names: tuple[str, ...], count: int, step: int) -> Row:
-    """The modes of the last of some frames, blocks of ``step`` pixels made one, against the truth and the one before."""
+    """The modes of the last of some frames, reduced by ``step``, against the truth and the frame before."""
     frames = [_frame(folder, net, name, count, step) for name in names]
     for before, frame in pairwise(frames):
         frame.follow(before)
