@@ -29,8 +29,8 @@ class MostPlausible:
     Attributes
     ----------
     sources : criteria that propose the cuts.
-    whole : proposes cuts of whole labels.  They come first, whatever their scores: in what such a cut leaves there is
-        room for cuts of its parts, but not conversely.
+    whole : proposes cuts of whole labels.  They come before all others: in what such a cut leaves there is room for
+        cuts of its parts, but not conversely.
     typical, steepness, apart : chosen by what flips gained on annotated photographs (see the page on segmentation).
     same : cuts for the same label whose groups overlap more than this are one.
     tries : cuts proposed for each leaf.
@@ -56,8 +56,8 @@ class MostPlausible:
         scores = np.array([self._score(proposal, leaf, probabilities) for proposal in found])
         overlap = np.zeros(len(found))
         for _ in range(min(self.tries, len(found))):
-            waiting = np.flatnonzero(np.isfinite(scores[: len(whole)]))
-            best = int(waiting[0] if len(waiting) else np.argmax(scores - self.apart * overlap))
+            ranked = scores - self.apart * overlap
+            best = int(np.argmax(ranked[: len(whole)] if np.isfinite(ranked[: len(whole)]).any() else ranked))
             if np.isneginf(scores[best]):
                 return
             yield found[best]

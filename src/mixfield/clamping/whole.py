@@ -22,12 +22,13 @@ class WholeLabels:
     ----------
     tilt : nats by which the label gets cheaper.
     largest : labels proposed, those that win most pixels.
-    smallest : share of the field that a group must have.
+    smallest, most : shares of the field between which a group must lie; a label that wins nearly everything says nothing.
     """
 
     tilt: float = 3.0
     largest: int = 3
     smallest: float = 5e-4
+    most: float = 0.8
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """Cuts, the largest groups first."""
@@ -37,7 +38,7 @@ class WholeLabels:
             np.flatnonzero(leaf.uncut & (labels != label) & (probabilities[:, label] > best))
             for label in range(probabilities.shape[1])
         ]
-        ranked = sorted(range(len(groups)), key=lambda label: -len(groups[label]))
-        for label in ranked[: self.largest]:
-            if len(groups[label]) >= max(1.0, self.smallest * len(labels)):
-                yield Proposal(cut(groups[label], label))
+        least, most = max(1.0, self.smallest * len(labels)), self.most * len(labels)
+        wins = [label for label, group in enumerate(groups) if least <= len(group) <= most]
+        for label in sorted(wins, key=lambda label: -len(groups[label]))[: self.largest]:
+            yield Proposal(cut(groups[label], label))
