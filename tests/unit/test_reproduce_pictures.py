@@ -61,6 +61,8 @@ def test_segmentation_measures_every_method_of_an_image(tmp_path):
     assert len(tasks) == fields * len(segmentation.methods())
     more = segmentation.tasks(tmp_path, count=3, images=2)  # the second image is not one of every seven
     assert len(more) == len(tasks) + fields * 3 + fields // 2 * len(segmentation.WIDE)
+    small = segmentation.tasks(tmp_path, count=3, images=1, step=3)
+    assert list(small) == [name for name in tasks if name.endswith("by 3")]
     row = segmentation.measure(*tasks["dl513 voc one ours"])
     assert (row["net"], row["set"], row["image"], row["step"], row["method"]) == ("dl513", "voc", "one", 1, "ours")
     assert row["wanted"] == 3

@@ -22,7 +22,7 @@ class WholeLabels:
     ----------
     tilt : nats by which the label gets cheaper.
     largest : labels proposed, those that win most pixels.
-    smallest, most : shares of the field between which a group must lie; a label that wins nearly everything says nothing.
+    smallest, most : shares of the field between which a group must lie; who wins nearly everything says nothing.
     """
 
     tilt: float = 3.0

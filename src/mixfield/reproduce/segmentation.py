@@ -178,17 +178,18 @@ def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated
                     yield one, one.names[k], step, name, min(count, FEW)
 
 
-def tasks(data: Path, *, count: int, images: int | None) -> dict[str, tuple[Any, ...]]:
-    """Name and values of every measurement."""
+def tasks(data: Path, *, count: int, images: int | None, step: int | None = None) -> dict[str, tuple[Any, ...]]:
+    """Name and values of every measurement, or of those of images of one size."""
     return {
-        f"{source.net} {source.folder.name} {image} {name}" + ("" if step == 1 else f" by {step}"): (
+        f"{source.net} {source.folder.name} {image} {name}" + ("" if size == 1 else f" by {size}"): (
             source,
             image,
-            step,
+            size,
             name,
             wanted,
         )
-        for source, image, step, name, wanted in plan(data, count, images)
+        for source, image, size, name, wanted in plan(data, count, images)
+        if step in (None, size)
     }
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from mixfield.apps.ranking import fit_ranking
+from mixfield.apps.ranking import LEARNT, fit_ranking
 from mixfield.reproduce.measured import Row
 
 Floats = NDArray[np.float64]
@@ -143,7 +143,8 @@ def ranking(rows: Sequence[Row]) -> tuple[tuple[float, ...], dict[str, Any]]:
     raw = [softmax(one) for one in bounds]
     plain = [np.array([row["mean_field"]]) for row in mine]
     worth = [i for i, row in enumerate(mine) if qualities[i].max() > row["mean_field"] + WORTH]
-    schemes = {"weights": raw, "tempered": cooled, "learnt": learnt}
+    shipped = [softmax(one @ np.array(LEARNT)) for one in features]
+    schemes = {"weights": raw, "tempered": cooled, "learnt": learnt, "shipped": shipped}
     chance = sum(1 / (len(qualities[i]) - 1) for i in worth)
     report: dict[str, Any] = {"images": len(mine), "worth": len(worth), "chance": round(chance, 1)}
     report["mean field"] = _without_modes(mine, plain)
