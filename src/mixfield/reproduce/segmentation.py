@@ -171,10 +171,13 @@ def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated
         for thorough, _, one, k in places:
             for name in ("ours", *TUNED[one.net]):
                 yield one, one.names[k], step, name, count if thorough else min(count, FEW)
+        wide = WIDE if step > 1 else ()
+        for _, _, one, k in places:
+            for name in wide:
+                yield one, one.names[k], step, name, min(count, FEW)
         for name in methods():
             for thorough, _, one, k in places:
-                wide = step > 1 and name in WIDE
-                if (thorough or wide) and name not in ("ours", *TUNED[one.net]):
+                if thorough and name not in ("ours", *TUNED[one.net], *wide):
                     yield one, one.names[k], step, name, min(count, FEW)
 
 
