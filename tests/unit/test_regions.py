@@ -102,7 +102,7 @@ def test_whole_labels_come_first():
     cuts = [p.constraint for p in mf.MostPlausible().propose(leaf)]
     assert any(cut.group.tolist() == boxes.tolist() for cut in cuts[:2])
     assert {int(cut.labels[0]) for cut in cuts[:2]} == {1, 2}
-    without = [p.constraint for p in mf.MostPlausible(whole=mf.WholeLabels(largest=0)).propose(leaf)]
+    without = [p.constraint for p in mf.MostPlausible(first=()).propose(leaf)]
     assert not any(cut.group.tolist() == boxes.tolist() for cut in without)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,8 @@ class MostPlausible:
     Attributes
     ----------
     sources : criteria that propose the cuts.
-    whole : proposes cuts of whole labels.  They come before all others: in what such a cut leaves there is room for
-        cuts of its parts, but not conversely.
+    first : criteria whose cuts come before all others.  Large cuts belong here: in what a cut of a whole label leaves
+        there is room for cuts of its parts, but not conversely.
     typical, steepness, apart : chosen by what flips gained on annotated photographs (see the page on segmentation).
     same : cuts for the same label whose groups overlap more than this are one.
     tries : cuts proposed for each leaf.
@@ -38,7 +38,7 @@ class MostPlausible:
     """
 
     sources: tuple[Criterion, ...] = (MeltingWindows(), SuppressedWindows(), SuppressedRegions(), DoubtedRegions())
-    whole: Criterion = field(default_factory=WholeLabels)
+    first: tuple[Criterion, ...] = (WholeLabels(),)
     typical: float = 0.1
     steepness: float = 0.06
     apart: float = 0.5
@@ -48,8 +48,8 @@ class MostPlausible:
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """The best cuts first."""
-        whole = list(self.whole.propose(leaf))
-        found = [*whole, *(proposal for source in self.sources for proposal in source.propose(leaf))]
+        early = [proposal for source in self.first for proposal in source.propose(leaf)]
+        found = [*early, *(proposal for source in self.sources for proposal in source.propose(leaf))]
         groups = [proposal.constraint.group for proposal in found]
         labels = np.array([proposal.constraint.labels[0] for proposal in found])
         probabilities = evidence(leaf)
@@ -57,7 +57,7 @@ class MostPlausible:
         overlap = np.zeros(len(found))
         for _ in range(min(self.tries, len(found))):
             ranked = scores - self.apart * overlap
-            best = int(np.argmax(ranked[: len(whole)] if np.isfinite(ranked[: len(whole)]).any() else ranked))
+            best = int(np.argmax(ranked[: len(early)] if np.isfinite(ranked[: len(early)]).any() else ranked))
             if np.isneginf(scores[best]):
                 return
             yield found[best]

@@ -114,7 +114,7 @@ class _Frame:
         if len(modes.modes) > 1:
             carried = CarriedOver.between(modes, int(scores.argmax()), self.matches)
             criterion = MostPlausible()
-            criterion = replace(criterion, sources=(*criterion.sources, carried))
+            criterion = replace(criterion, first=(carried, *criterion.first))
             self.posteriors["carried"] = self._modes(self.count, criterion=criterion)
 
     def row(self, n_labels: int, before: _Frame | None = None) -> Row:
