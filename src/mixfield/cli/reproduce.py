@@ -224,8 +224,10 @@ def segmentation(
         settings = {"modes": modes}
         wanted = experiment.tasks(data_folder(data), count=modes, images=images, step=step)
         _measure(experiment.measure, wanted, work, "images", workers=workers, quiet=as_json, settings=settings)
-    about = provenance("mixfield reproduce segmentation", modes=modes, images=images, seeds="0")
     rows = list(kept(tasks, work).values())
+    about = provenance(
+        "mixfield reproduce segmentation", modes=modes, images=images, measured=len(rows), tasks=len(tasks), seeds="0"
+    )
     out.mkdir(parents=True, exist_ok=True)
     pictures = write_pictures(data_folder(data), rows, out, net=experiment.NETWORKS[0], count=experiment.FEW)
     _wrote(write_page(rows, about, pictures, out), as_json)
