@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mixfield.cli import app
+from mixfield.mixture.node import Node
 from mixfield.reproduce import segmentation, video
 from mixfield.reproduce.annotated import Annotated
 from mixfield.reproduce.segmentation_page import write_page
@@ -71,6 +72,13 @@ def test_segmentation_measures_every_method_of_an_image(tmp_path):
     assert row["spent"] == sorted(row["spent"])
     assert row["spent"][-1] > 0
     assert json.loads(json.dumps(row)) == row
+
+
+def test_a_mode_keeps_its_place_when_its_leaf_is_cut():
+    """The root has mode A.  It is cut into A and B, then B into B and C, then A into A and D."""
+    nodes = [(-1, 5.0, -1), (0, 5.0, -1), (0, 4.0, -1), (2, 3.0, 2), (2, 4.0, 1), (1, 2.0, 3), (1, 5.0, 0)]
+    tree = [Node(parent, None, float("nan"), log_z, mode) for parent, log_z, mode in nodes]
+    assert segmentation._as_found(tree) == [0, 1, 2, 3]
 
 
 def _row(net, step, image, method, rng):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
@@ -29,6 +29,7 @@ from mixfield.errors import MixfieldWarning
 from mixfield.meanfield.mode import Mode
 from mixfield.meanfield.solver import Solver, mean_field
 from mixfield.metrics.segmentation import mean_iou
+from mixfield.mixture.node import Node
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
 from mixfield.reproduce.annotated import Annotated, Example, Network
@@ -115,12 +116,22 @@ def _modes(**how: Any) -> Method:
 
         posterior = infer(crf, count, progress=note, **how)
         note(len(posterior.modes))
-        leaves = [node.mode for node in posterior.tree if node.mode >= 0]
         labelings, first = posterior.labelings(), posterior.plain
-        ordered = [labelings[first], *(labelings[k] for k in leaves if k != first)]
+        ordered = [labelings[first], *(labelings[k] for k in _as_found(posterior.tree) if k != first)]
         return Answer(ordered, spent[: len(ordered)], posterior)
 
     return method
+
+
+def _as_found(tree: Sequence[Node]) -> list[int]:
+    """Modes of the leaves in the order in which they appeared; one that was cut later lives on in one of its parts."""
+
+    def origin(k: int) -> int:
+        parent = tree[k].parent
+        return origin(parent) if parent >= 0 and tree[parent].log_z == tree[k].log_z else k
+
+    leaves = [k for k, node in enumerate(tree) if node.mode >= 0]
+    return [tree[k].mode for k in sorted(leaves, key=origin)]
 
 
 def _one_by_one(source: Callable[[Counted], Iterator[Mode]]) -> Method:
