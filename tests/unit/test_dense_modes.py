@@ -219,6 +219,19 @@ def test_a_mode_that_slips_away_slowly_is_held(cost):
     assert found.modes[1].labeling()[6:16, 8:20].mean() > 0.5
 
 
+def test_a_clamp_that_does_not_let_go():
+    """The box stays full; released, its rim gives way, and the bound is higher."""
+    unary = np.zeros((24, 32, 2))
+    unary[..., 1] = 1.5
+    crf = mf.DenseCRF(unary, [mf.Gaussian(1.5, 4.0)], negligible=0)
+    held = mf.infer(crf, 2, criterion=Box(), clamp=mf.FirmClamp(release=False)).modes[1]
+    released = mf.infer(crf, 2, criterion=Box()).modes[1]
+    assert (held.labeling()[6:16, 8:20] == 1).all()
+    assert held.mass_inside >= 1 - 1e-4
+    assert released.labeling()[6:16, 8:20].sum() < held.labeling()[6:16, 8:20].sum()
+    assert released.log_z > held.log_z
+
+
 def test_windows_have_options():
     assert len(modes_of(two_blobs(), criterion=mf.MeltingWindows(smallest=0.9)).modes) == 1
     assert len(modes_of(two_blobs(), criterion=mf.MeltingWindows(tries=1)).modes) > 1
