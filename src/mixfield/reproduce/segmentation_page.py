@@ -186,8 +186,8 @@ def _lines(results: dict[str, Any], pictures: Sequence[Path]) -> list[str]:
     return [
         "# Still images: the best of K segmentations",
         "",
-        "Photographs with the scores of two networks and default kernels: all at a third of the size, where kernels",
-        "shrink with the images, and the first of each set at full resolution. Points of mean IoU per image that the",
+        "Photographs with the scores of two networks and default kernels, at a third of the size, where kernels shrink",
+        "with the images, and as far as the run has come at full resolution. Points of mean IoU per image that the",
         "best of K segmentations gains over mean field, mean over images. An oracle gains from any variation, so",
         "DivMBest (adapted to mean field) and mean fields of scores with smooth noise stand beside the modes, with the",
         "strength that does best on each network. Square brackets are 95 % intervals, by resampling images. One",
