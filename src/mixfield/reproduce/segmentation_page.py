@@ -172,6 +172,7 @@ def _panels(results: dict[str, Any]) -> list[Panel]:
             [
                 Curve(method, COUNTS[: len(one["mean"])], one["mean"], one["interval"] if method == "ours" else ())
                 for method, one in _drawn(methods).items()
+                if one["images"] == methods["ours"]["images"]
             ],
             log_x=True,
             ticks=COUNTS[: len(methods["ours"]["mean"])],
@@ -240,7 +241,8 @@ def _claims(methods: dict[str, Any], net: str, part: str) -> list[Claim]:
     if "single pixels" in methods:
         reached = methods["single pixels"]["mean"][-1]
         word = "confirmed" if reached < 0.2 else "not confirmed"
-        claims.append(Claim("clamping single variables does nothing", f"{reached:+.2f}", word))
+        number = f"{reached:+.2f} ({methods['single pixels']['images']} images)"
+        claims.append(Claim("clamping single variables does nothing", number, word))
     return claims
 
 
