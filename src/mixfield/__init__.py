@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from mixfield.clamping.tail import ExactTail as ExactTail
     from mixfield.clamping.tail import GaussianTail as GaussianTail
     from mixfield.clamping.temperature import critical_temperature as critical_temperature
+    from mixfield.clamping.whole import WholeLabels as WholeLabels
     from mixfield.clamping.windows import MeltingWindows as MeltingWindows
     from mixfield.energy.active_labels import active_labels as active_labels
     from mixfield.energy.dense_crf import DenseCRF as DenseCRF
@@ -111,6 +112,7 @@ _CONTENTS = {
     "clamping.selection": ["DensestWindow", "EntropyGap", "MaxW", "PhaseTransition", "RandomGroup"],
     "clamping.tail": ["ExactTail", "GaussianTail"],
     "clamping.temperature": ["critical_temperature"],
+    "clamping.whole": ["WholeLabels"],
     "clamping.windows": ["MeltingWindows"],
     "energy.active_labels": ["active_labels"],
     "energy.dense_crf": ["DenseCRF"],

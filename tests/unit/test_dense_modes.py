@@ -12,6 +12,8 @@ from dense_fields import two_blobs
 from scipy.ndimage import gaussian_filter
 
 import mixfield as mf
+from mixfield.clamping.constraint import Cardinality
+from mixfield.clamping.leaf import Proposal
 from mixfield.energy.active_labels import active_labels
 from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
 
@@ -195,6 +197,39 @@ def test_a_clamp_that_holds_nothing_finds_nothing():
         found = mf.infer(two_blobs(), 4, clamp=mf.FirmClamp(firmness=1e-9))
     assert len(found.modes) == 1
     assert len(modes_of(two_blobs(), clamp=mf.FirmClamp(steps=20, grips=(), patience=40)).modes) == 4
+
+
+class Box:
+    """At least half of a box takes label 1."""
+
+    def propose(self, leaf):
+        inside = np.zeros(leaf.energy.shape, bool)
+        inside[6:16, 8:20] = True
+        group = np.flatnonzero(inside)
+        yield Proposal(Cardinality(group, np.full(len(group), 1), len(group) // 2))
+
+
+@pytest.mark.parametrize("cost", [0.2, 0.8])
+def test_a_mode_that_slips_away_slowly_is_held(cost):
+    """A box of the wrong label shrinks from its rim: a few updates do not tell whether it will stay."""
+    unary = np.zeros((24, 32, 2))
+    unary[..., 1] = cost
+    found = mf.infer(mf.DenseCRF(unary, [mf.Gaussian(1.5, 4.0)], negligible=0), 2, criterion=Box())
+    assert len(found.modes) == 2
+    assert found.modes[1].labeling()[6:16, 8:20].mean() > 0.5
+
+
+def test_a_clamp_that_does_not_let_go():
+    """The box stays full; released, its rim gives way, and the bound is higher."""
+    unary = np.zeros((24, 32, 2))
+    unary[..., 1] = 1.5
+    crf = mf.DenseCRF(unary, [mf.Gaussian(1.5, 4.0)], negligible=0)
+    held = mf.infer(crf, 2, criterion=Box(), clamp=mf.FirmClamp(release=False)).modes[1]
+    released = mf.infer(crf, 2, criterion=Box()).modes[1]
+    assert (held.labeling()[6:16, 8:20] == 1).all()
+    assert held.mass_inside >= 1 - 1e-4
+    assert released.labeling()[6:16, 8:20].sum() < held.labeling()[6:16, 8:20].sum()
+    assert released.log_z > held.log_z
 
 
 def test_windows_have_options():

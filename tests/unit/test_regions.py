@@ -67,6 +67,52 @@ def test_windows_hold_the_suppressed_label(crf):
     assert np.isin(wanted.group, box()).mean() > 0.9
 
 
+def scattered(n_labels=3):
+    """Ground, on which a checkerboard of boxes is label 1 with probability 0.1, and one box label 2 with 0.2."""
+    probs = np.zeros((*SHAPE, n_labels))
+    boxes = (np.add.outer(np.arange(24) // 4, np.arange(32) // 4) % 2).astype(bool)
+    probs[boxes, 1] = 0.1
+    probs[0:4, 0:4, 2] = 0.2
+    probs[..., 0] = 1.0 - probs.sum(-1)
+    image = np.where(boxes, 90, 60).astype(np.uint8)
+    return mf.DenseCRF.from_probabilities(np.maximum(probs, 1e-4), image, negligible=0.0), np.flatnonzero(boxes)
+
+
+def test_whole_labels_are_all_pixels_that_a_cheaper_label_wins():
+    crf, boxes = scattered()
+    first, second = (p.constraint for p in mf.WholeLabels(tilt=3.0).propose(leaf_of(crf)))
+    assert first.group.tolist() == boxes.tolist()
+    assert set(first.labels.tolist()) == {1}
+    assert first.count == len(boxes) // 2
+    assert len(second.group) == 16
+    assert set(second.labels.tolist()) == {2}
+
+
+def test_options_of_whole_labels():
+    leaf = leaf_of(scattered()[0])
+    assert [p.constraint.labels[0] for p in mf.WholeLabels(tilt=2.0).propose(leaf)] == [2]  # 0.1 e^2 < 0.9
+    assert len(list(mf.WholeLabels(largest=1).propose(leaf))) == 1
+    assert len(list(mf.WholeLabels(smallest=0.1).propose(leaf))) == 1
+    assert [p.constraint.labels[0] for p in mf.WholeLabels(most=0.4).propose(leaf)] == [2]  # half of the field
+
+
+def test_whole_labels_come_first():
+    crf, boxes = scattered()
+    leaf = leaf_of(crf)
+    cuts = [p.constraint for p in mf.MostPlausible().propose(leaf)]
+    assert any(cut.group.tolist() == boxes.tolist() for cut in cuts[:2])
+    assert {int(cut.labels[0]) for cut in cuts[:2]} == {1, 2}
+    without = [p.constraint for p in mf.MostPlausible(first=()).propose(leaf)]
+    assert not any(cut.group.tolist() == boxes.tolist() for cut in without)
+
+
+def test_all_boxes_come_back_at_once():
+    crf, boxes = scattered()
+    found = mf.infer(crf, 4).labelings().reshape(4, -1)
+    assert not (found[0] == 1).any()
+    assert max((one[boxes] == 1).mean() for one in found) > 0.9
+
+
 def test_the_most_plausible_cut_comes_first_and_none_twice(crf):
     cuts = [p.constraint for p in mf.MostPlausible().propose(leaf_of(crf))]
     assert np.isin(cuts[0].group, box()).all()

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mixfield.cli import app
+from mixfield.mixture.node import Node
 from mixfield.reproduce import segmentation, video
 from mixfield.reproduce.annotated import Annotated
 from mixfield.reproduce.segmentation_page import write_page
@@ -60,7 +61,9 @@ def test_segmentation_measures_every_method_of_an_image(tmp_path):
     fields = len(segmentation.SETS) * len(segmentation.NETWORKS) * len(segmentation.STEPS)
     assert len(tasks) == fields * len(segmentation.methods())
     more = segmentation.tasks(tmp_path, count=3, images=2)  # the second image is not one of every seven
-    assert len(more) == len(tasks) + fields * 3
+    assert len(more) == len(tasks) + fields * 3 + fields // 2 * len(segmentation.WIDE)
+    small = segmentation.tasks(tmp_path, count=3, images=1, step=3)
+    assert list(small) == [name for name in tasks if name.endswith("by 3")]
     row = segmentation.measure(*tasks["dl513 voc one ours"])
     assert (row["net"], row["set"], row["image"], row["step"], row["method"]) == ("dl513", "voc", "one", 1, "ours")
     assert row["wanted"] == 3
@@ -69,6 +72,13 @@ def test_segmentation_measures_every_method_of_an_image(tmp_path):
     assert row["spent"] == sorted(row["spent"])
     assert row["spent"][-1] > 0
     assert json.loads(json.dumps(row)) == row
+
+
+def test_a_mode_keeps_its_place_when_its_leaf_is_cut():
+    """The root has mode A.  It is cut into A and B, then B into B and C, then A into A and D."""
+    nodes = [(-1, 5.0, -1), (0, 5.0, -1), (0, 4.0, -1), (2, 3.0, 2), (2, 4.0, 1), (1, 2.0, 3), (1, 5.0, 0)]
+    tree = [Node(parent, None, float("nan"), log_z, mode) for parent, log_z, mode in nodes]
+    assert segmentation._as_found(tree) == [0, 1, 2, 3]
 
 
 def _row(net, step, image, method, rng):
@@ -100,7 +110,8 @@ def test_the_page_on_still_images_says_what_was_measured(tmp_path):
     ).read_text()
     results = json.loads((tmp_path / "segmentation.json").read_text())
     every = results["parts"]["a third of the size"]["dl513"]
-    assert set(every) == {"ours", "DivMBest 0.5", "noise 1", "tuned"}
+    assert set(every) == {*segmentation.methods(), "tuned"} - {"DivMBest 0.3", "DivMBest 1", "noise 2"}
+    assert (every["noise 1"]["images"], every["paper"]["images"]) == (35, 5)
     assert every["ours"]["images"] == 35
     assert len(every["ours"]["mean"]) == 4  # K = 1, 2, 4, 8
     some = results["parts"]["every seventh image, a third of the size"]["dl257"]

@@ -43,6 +43,7 @@ class FirmClamp:
     steps : updates of the whole field under the firm clamp, and after each change of the multiplier.
     grips : smaller multipliers to try on modes that do not stay when nothing holds them, as multiples of Gamma.
     patience : updates in which a mode must come to rest; on the brink of falling back it would go on creeping.
+    release : let go of the groups; if not, all stay firmly clamped, at a third of the filterings and with lower bounds.
     """
 
     epsilon: float = 1e-4
@@ -51,6 +52,7 @@ class FirmClamp:
     steps: int = 4
     grips: tuple[float, ...] = (0.5,)
     patience: int = 15
+    release: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < _arrays.positive("epsilon", self.epsilon) < 0.5:
@@ -78,9 +80,15 @@ class FirmClamp:
         living = np.flatnonzero(alive)
         if len(living):
             some = hold.only(living)
-            for place, settled in zip(living, self._release(some, hold.columns(values, living), gamma), strict=True):
+            let_go = self._release if self.release else self._keep
+            for place, settled in zip(living, let_go(some, hold.columns(values, living), gamma), strict=True):
                 found[place] = settled
         return found
+
+    def _keep(self, hold: _Hold, values: Float32s, gamma: float) -> list[Settled | None]:
+        """Converge under the firm clamp."""
+        firm = self.firmness * gamma
+        return self._finish(hold, values, np.full(len(hold.cells), firm), firm)
 
     def _release(self, hold: _Hold, values: Float32s, gamma: float) -> list[Settled | None]:
         """Let go of modes that are firmly clamped, hold those that would leave, and converge."""
@@ -90,7 +98,7 @@ class FirmClamp:
             trial = np.where(multipliers > grip * gamma, grip * gamma, multipliers)
             values, inside = self._try(hold, values, trial)
             multipliers = np.where(inside, trial, multipliers)
-        return self._finish(hold, values, multipliers)
+        return self._finish(hold, values, multipliers, max(self.grips, default=1.0) * gamma)
 
     def _try(self, hold: _Hold, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
         """Updates under other multipliers, taken back for the modes that leave their cells."""
@@ -98,16 +106,16 @@ class FirmClamp:
         inside = self._inside(hold, trial)
         return hold.choose(inside, trial, values), inside
 
-    def _finish(self, hold: _Hold, values: Float32s, multipliers: Floats) -> list[Settled | None]:
-        """Converge; where a mode slips out on the way, hold it a little more."""
+    def _finish(self, hold: _Hold, values: Float32s, multipliers: Floats, least: float) -> list[Settled | None]:
+        """Converge; where a mode slips out on the way, hold it twice as much, and ``least`` if nothing held it."""
         found: list[Settled | None] = [None] * len(hold.cells)
-        for grip in (1.0, 2.0):
+        for grip in (multipliers, np.maximum(2.0 * multipliers, least)):
             waiting = np.flatnonzero([one is None for one in found])
             if len(waiting) == 0:
                 break
             some = hold.only(waiting)
             start = hold.columns(values, waiting)
-            held, iterations, converged = some.converge(start, grip * multipliers[waiting], self.patience)
+            held, iterations, converged = some.converge(start, grip[waiting], self.patience)
             inside, q, log_z = self._inside(some, held), dense.unpack(hold.crf, held, len(waiting)), some.bounds(held)
             for k, place in enumerate(waiting):
                 if inside[k]:
@@ -116,7 +124,7 @@ class FirmClamp:
                         log_z[k : k + 1],
                         converged[k : k + 1],
                         iterations[k : k + 1],
-                        hold.multipliers(int(place), grip * float(multipliers[place])),
+                        hold.multipliers(int(place), float(grip[place])),
                     )
         return found
 

@@ -205,6 +205,9 @@ def segmentation(
     work: Annotated[Path, typer.Option(help=KEPT)] = Path("reproduce-segmentation"),
     modes: Annotated[int, typer.Option(min=2, help="Segmentations of every seventh image; others get 8.")] = 32,
     images: Annotated[int | None, typer.Option(min=1, help="Images of each set.  [default: all]")] = None,
+    step: Annotated[
+        int | None, typer.Option(help="Measure images of one size only: 3 for a third, 1 for the whole.")
+    ] = None,
     page_only: PageOnly = False,
     workers: Annotated[int, typer.Option(min=1, help="Measurements at a time.")] = 1,
     as_json: Json = False,
@@ -219,9 +222,12 @@ def segmentation(
     tasks = experiment.tasks(data_folder(data), count=modes, images=images)
     if not page_only:
         settings = {"modes": modes}
-        _measure(experiment.measure, tasks, work, "images", workers=workers, quiet=as_json, settings=settings)
-    about = provenance("mixfield reproduce segmentation", modes=modes, images=images, seeds="0")
+        wanted = experiment.tasks(data_folder(data), count=modes, images=images, step=step)
+        _measure(experiment.measure, wanted, work, "images", workers=workers, quiet=as_json, settings=settings)
     rows = list(kept(tasks, work).values())
+    about = provenance(
+        "mixfield reproduce segmentation", modes=modes, images=images, measured=len(rows), tasks=len(tasks), seeds="0"
+    )
     out.mkdir(parents=True, exist_ok=True)
     pictures = write_pictures(data_folder(data), rows, out, net=experiment.NETWORKS[0], count=experiment.FEW)
     _wrote(write_page(rows, about, pictures, out), as_json)

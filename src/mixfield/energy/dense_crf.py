@@ -53,6 +53,7 @@ class DenseCRF:
     """
 
     batched = True
+    kept: NDArray[np.int64] | None = None  # labels of the field that this one was restricted from
 
     def __init__(
         self,
@@ -308,6 +309,7 @@ class DenseCRF:
         """The energy with only some of its labels; the filters are shared."""
         crf = DenseCRF.__new__(DenseCRF)
         crf.shape, crf.least, crf.negligible = self.shape, self.least, 0.0
+        crf.kept = labels if self.kept is None else self.kept[labels]
         crf.costs = np.ascontiguousarray(self.costs[:, labels])
         empty = np.flatnonzero((crf.costs >= FORBIDDEN).all(1))
         if len(empty):

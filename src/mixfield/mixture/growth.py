@@ -151,7 +151,7 @@ class Growth:
                 continue
             chosen, queue = leaves[place], queues[place]
             node = self.nodes[chosen]
-            self.seeker.foresee(node.leaf, node.settled, islice(queue, wanted + wanted // 2 + 1))  # some get refused
+            self.seeker.foresee(node.leaf, node.settled, islice(queue, wanted + wanted // 8 + 1))  # some get refused
             queue.drop()
             if self._cut(chosen, proposal):
                 return True

@@ -37,7 +37,7 @@ class Releasing:
     distinct: float = 1.0
     temperatures: int = 8
     optima: Optima = field(init=False)
-    foreseen: dict[tuple[int, bytes], Settled | None] = field(default_factory=dict)
+    foreseen: dict[tuple[int, bytes, bytes], Settled | None] = field(default_factory=dict)
     labelings: list[NDArray[np.int64]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -121,6 +121,6 @@ class Releasing:
         return None
 
 
-def _key(parent: Settled, constraint: Cardinality) -> tuple[int, bytes]:
-    """Which mode, and which group of it."""
-    return id(parent.q), constraint.group.tobytes()
+def _key(parent: Settled, constraint: Cardinality) -> tuple[int, bytes, bytes]:
+    """Which mode, which group of it, and which labels that may lose or gain."""
+    return id(parent.q), constraint.group.tobytes(), constraint.labels.tobytes()

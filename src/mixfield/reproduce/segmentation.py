@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
@@ -21,6 +21,7 @@ from scipy.ndimage import gaussian_filter
 
 from mixfield.apps.ranking import mode_features
 from mixfield.baselines.diverse import diverse_modes
+from mixfield.clamping.firm import FirmClamp
 from mixfield.clamping.selection import DensestWindow, EntropyGap, PhaseTransition
 from mixfield.energy.active_labels import active_labels
 from mixfield.energy.dense_crf import DenseCRF
@@ -28,6 +29,7 @@ from mixfield.errors import MixfieldWarning
 from mixfield.meanfield.mode import Mode
 from mixfield.meanfield.solver import Solver, mean_field
 from mixfield.metrics.segmentation import mean_iou
+from mixfield.mixture.node import Node
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
 from mixfield.reproduce.annotated import Annotated, Example, Network
@@ -41,6 +43,12 @@ STRENGTHS = (0.3, 0.5, 1.0)  # of DivMBest
 NOISES = (1.0, 2.0)  # standard deviations of the noise on scores
 TUNED = {"dl513": ("DivMBest 0.5", "noise 1"), "dl257": ("DivMBest 1", "noise 2")}  # best on the images tuned on
 ROUGH = Solver(tolerance=1e-2, max_iterations=20)
+FIRM = FirmClamp(release=False, patience=3)  # seven updates for each mode, and nothing is let go
+WIDE = (
+    "ours, firm",
+    "restarts",
+    "single pixels",
+)  # other methods that are tried on every image, at a third of the size
 FEW, EVERY = 8, 7  # segmentations of most images; one image in so many gets more
 STEPS = (3, 1)  # images with blocks of so many pixels a side made one: a third of the size first
 SAMPLED = 100  # pixels of each image on which probabilities are compared
@@ -85,6 +93,7 @@ def methods(step: int = 1) -> dict[str, Method]:
     """
     table: dict[str, Method] = {
         "ours": _modes(),
+        "ours, firm": _modes(clamp=FIRM),
         "single pixels": _modes(criterion=PhaseTransition(pick=EntropyGap()), order=breadth_first),
         "restarts": _one_by_one(_restarts),
     }
@@ -107,12 +116,22 @@ def _modes(**how: Any) -> Method:
 
         posterior = infer(crf, count, progress=note, **how)
         note(len(posterior.modes))
-        leaves = [node.mode for node in posterior.tree if node.mode >= 0]
         labelings, first = posterior.labelings(), posterior.plain
-        ordered = [labelings[first], *(labelings[k] for k in leaves if k != first)]
+        ordered = [labelings[first], *(labelings[k] for k in _as_found(posterior.tree) if k != first)]
         return Answer(ordered, spent[: len(ordered)], posterior)
 
     return method
+
+
+def _as_found(tree: Sequence[Node]) -> list[int]:
+    """Modes of the leaves in the order in which they appeared; one that was cut later lives on in one of its parts."""
+
+    def origin(k: int) -> int:
+        parent = tree[k].parent
+        return origin(parent) if parent >= 0 and tree[parent].log_z == tree[k].log_z else k
+
+    leaves = [k for k, node in enumerate(tree) if node.mode >= 0]
+    return [tree[k].mode for k in sorted(leaves, key=origin)]
 
 
 def _one_by_one(source: Callable[[Counted], Iterator[Mode]]) -> Method:
@@ -153,8 +172,8 @@ def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated
     """Set, image, step (3: a third of the size), method and how many segmentations.
 
     Our modes, DivMBest and the noise are tried on every image; on every seventh, which come later, with more
-    segmentations, and at last the other methods, the paper's being the slowest.  All sets are covered evenly wherever
-    it stops.
+    segmentations.  The other methods follow, on every image if they are `WIDE`, else on every seventh, the paper's
+    being the slowest.  All sets are covered evenly wherever it stops.
     """
     sets = [Annotated(data / "segmentation" / kind, net) for kind in SETS for net in NETWORKS]  # type: ignore[arg-type]
     places = [(k % EVERY == 0, k / len(one.names), one, k) for one in sets for k in range(len(one.names))[:images]]
@@ -163,23 +182,28 @@ def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated
         for thorough, _, one, k in places:
             for name in ("ours", *TUNED[one.net]):
                 yield one, one.names[k], step, name, count if thorough else min(count, FEW)
+        wide = WIDE if step > 1 else ()
+        for _, _, one, k in places:
+            for name in wide:
+                yield one, one.names[k], step, name, min(count, FEW)
         for name in methods():
             for thorough, _, one, k in places:
-                if thorough and name not in ("ours", *TUNED[one.net]):
+                if thorough and name not in ("ours", *TUNED[one.net], *wide):
                     yield one, one.names[k], step, name, min(count, FEW)
 
 
-def tasks(data: Path, *, count: int, images: int | None) -> dict[str, tuple[Any, ...]]:
-    """Name and values of every measurement."""
+def tasks(data: Path, *, count: int, images: int | None, step: int | None = None) -> dict[str, tuple[Any, ...]]:
+    """Name and values of every measurement, or of those of images of one size."""
     return {
-        f"{source.net} {source.folder.name} {image} {name}" + ("" if step == 1 else f" by {step}"): (
+        f"{source.net} {source.folder.name} {image} {name}" + ("" if size == 1 else f" by {size}"): (
             source,
             image,
-            step,
+            size,
             name,
             wanted,
         )
-        for source, image, step, name, wanted in plan(data, count, images)
+        for source, image, size, name, wanted in plan(data, count, images)
+        if step in (None, size)
     }
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from mixfield.apps.ranking import fit_ranking
+from mixfield.apps.ranking import LEARNT, fit_ranking
 from mixfield.reproduce.measured import Row
 
 Floats = NDArray[np.float64]
@@ -20,19 +20,32 @@ WORTH = 0.02  # gain of mean IoU over mean field that somebody would want to hav
 FAMILIES = ("DivMBest", "noise")  # methods with a strength
 FOLDS = 5
 FEWEST = 5  # images that a table must have
-COVERED = 0.5  # share of our images that a method must have done to be compared
+COVERED = 0.5  # share of our images that DivMBest or noise of some strength must have done to be compared
 
 
 def gains(rows: Sequence[Row]) -> dict[str, dict[str, Floats]]:
-    """(images, counts) points of mean IoU gained by the best of K, by network and method, on the same images.
+    """(images, counts) points of mean IoU gained by the best of K, by network and method, on the images of `shared`.
 
-    The counts are those of `COUNTS` for which every image has enough segmentations of that method.  Methods that were
-    not tried on most images are left out.
+    The counts are those of `COUNTS` for which every image has enough segmentations of that method.
     """
     return {
         net: {name: np.array([[gain(row, count) for count in _counts(one)] for row in one]) for name, one in table}
         for net, table in ((net, methods.items()) for net, methods in shared(rows).items())
     }
+
+
+def leads(ours: Sequence[Row], others: Sequence[Row]) -> Floats:
+    """(images, counts) points by which our best of K is ahead of another method's, on the images that it has done."""
+    counts = [count for count in _counts(others) if count in _counts(ours)]
+    return np.array(
+        [[gain(mine, count) - gain(other, count) for count in counts] for mine, other in pairs(ours, others)]
+    )
+
+
+def pairs(ours: Sequence[Row], others: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """Our row and that of another method, for each image of the latter."""
+    mine = {(row["set"], row["image"]): row for row in ours}
+    return [(mine[row["set"], row["image"]], row) for row in others]
 
 
 def gain(row: Row, count: int) -> float:
@@ -56,7 +69,7 @@ def at_equal_calls(rows: Sequence[Row], count: int) -> dict[str, dict[str, Float
             if name == "ours" or _counts(others)[-1] < 2 * count:
                 continue
             table = []
-            for mine, other in zip(methods["ours"], others, strict=True):
+            for mine, other in pairs(methods["ours"], others):
                 afforded = int(np.searchsorted(other["spent"], mine["spent"][:count][-1], side="right"))
                 table.append([gain(mine, count), gain(other, afforded), float(afforded)])
             found[net][name] = np.array(table)
@@ -64,16 +77,25 @@ def at_equal_calls(rows: Sequence[Row], count: int) -> dict[str, dict[str, Float
 
 
 def shared(rows: Sequence[Row]) -> dict[str, dict[str, list[Row]]]:
-    """Rows by network and method, of the images that all methods have done which were tried on most."""
+    """Rows by network and method, of the images on which our modes and the rivals that were tried on most are done.
+
+    Other methods may have done only some of them.
+    """
     table: dict[str, dict[str, list[Row]]] = {}
     for net in dict.fromkeys(row["net"] for row in rows):
         found: dict[str, dict[tuple[str, str], Row]] = {}
         for row in rows:
             if row["net"] == net:
                 found.setdefault(row["method"], {})[row["set"], row["image"]] = row
-        wide = {name: one for name, one in found.items() if len(one) >= COVERED * len(found.get("ours", one))}
-        images = sorted(set.intersection(*(set(one) for one in wide.values())))
-        table[net] = {name: [one[image] for image in images] for name, one in wide.items()}
+        enough = COVERED * len(found.get("ours", ()))
+        rivals = [name for name, one in found.items() if name.startswith(FAMILIES) and len(one) >= enough]
+        images = sorted(set.intersection(*(set(found.get(name, ())) for name in ("ours", *rivals))))
+        some = {name: [one[image] for image in images if image in one] for name, one in found.items()}
+        table[net] = {
+            name: one
+            for name, one in some.items()
+            if name in rivals or (not name.startswith(FAMILIES) and len(one) >= FEWEST)
+        }
     return {net: methods for net, methods in table.items() if _says_something(methods)}
 
 
@@ -121,7 +143,8 @@ def ranking(rows: Sequence[Row]) -> tuple[tuple[float, ...], dict[str, Any]]:
     raw = [softmax(one) for one in bounds]
     plain = [np.array([row["mean_field"]]) for row in mine]
     worth = [i for i, row in enumerate(mine) if qualities[i].max() > row["mean_field"] + WORTH]
-    schemes = {"weights": raw, "tempered": cooled, "learnt": learnt}
+    shipped = [softmax(one @ np.array(LEARNT)) for one in features]
+    schemes = {"weights": raw, "tempered": cooled, "learnt": learnt, "shipped": shipped}
     chance = sum(1 / (len(qualities[i]) - 1) for i in worth)
     report: dict[str, Any] = {"images": len(mine), "worth": len(worth), "chance": round(chance, 1)}
     report["mean field"] = _without_modes(mine, plain)
