@@ -38,7 +38,7 @@ class CarriedOver:
     >>> posterior = mf.infer(energy, 2)
     >>> still = Matches(np.arange(192), np.arange(192), 1.0)
     >>> carried = CarriedOver.between(posterior, 1, still)
-    >>> bool((carried.labels == posterior.labelings()[1]).all())
+    >>> bool((carried.labels == np.where(posterior.labelings()[1] == 1, 1, -1)).all())
     True
     """
 
