@@ -82,7 +82,7 @@ class Occupancy:
         self.masks = tuple(
             foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True)
         )
-        self._views = [view.reduced(scene.reduction) for view in scene.views]
+        self._views = scene.reduced_views
         scales = np.asarray(scene.scales if variance is None else variance, np.float64)
         self.variance = tuple(_arrays.positive("variance", v) for v in np.broadcast_to(scales, len(masks)).tolist())
         self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
@@ -90,8 +90,7 @@ class Occupancy:
     @cached_property
     def views(self) -> Views:
         """Masks and rectangles as the kernels take them."""
-        grids = [_edges(view) for view in self._views]
-        blocks = [_blocks(mask, *edges) for mask, edges in zip(self.masks, grids, strict=True)]
+        blocks = [_blocks(mask, *view.edges) for mask, view in zip(self.masks, self._views, strict=True)]
         seen = [np.flatnonzero(view.visible) for view in self._views]
         power = FORMS[self._form]
         area = np.array([mask.size for mask in self.masks], np.float64)
@@ -102,7 +101,7 @@ class Occupancy:
             block=np.concatenate([block.reshape(-1, 2) for block in blocks]),
             rectangle_start=_starts([len(cells) for cells in seen]),
             cell=np.concatenate(seen).astype(np.uint32),
-            corner=np.concatenate([_corners(view, *edges) for view, edges in zip(self._views, grids, strict=True)]),
+            corner=np.concatenate([view.corners for view in self._views]),
             area=area,
             bare=area - np.array([block[..., 0].sum() for block in blocks]),
             bare_mask=np.array([m.sum() - block[..., 1].sum() for m, block in zip(self.masks, blocks, strict=True)]),
@@ -199,25 +198,9 @@ def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _edges(view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows and columns where visible rectangles begin or end; those of the first pixel if nothing is visible."""
-    seen = view.boxes[view.visible].astype(np.int64)
-    if len(seen) == 0:
-        return np.array([0, 1]), np.array([0, 1])
-    return np.unique(seen[:, 1::2]), np.unique(seen[:, ::2])
-
-
 def _blocks(mask: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
     """(H, W, 2) pixels and foreground of the blocks between edges, with rows of nothing below to a multiple of four."""
     inside = mask[rows[0] : rows[-1], columns[0] : columns[-1]]
     sums = np.add.reduceat(np.add.reduceat(inside, rows[:-1] - rows[0], axis=0), columns[:-1] - columns[0], axis=1)
     both = np.stack([np.outer(np.diff(rows), np.diff(columns)), sums], axis=-1)
     return np.pad(both, ((0, -len(both) % 4), (0, 0), (0, 0)))
-
-
-def _corners(view: View, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """(V, 4) corners of the visible rectangles in the integral image of the blocks."""
-    boxes = view.boxes[view.visible]
-    top, bottom = np.searchsorted(rows, boxes[:, 1::2]).T * len(columns)
-    left, right = np.searchsorted(columns, boxes[:, ::2]).T
-    return np.stack([top + left, top + right, bottom + left, bottom + right], axis=1).astype(np.uint32)

@@ -249,7 +249,7 @@ def write_pom(
     """
     if frames is not None and frames.step != 1:
         raise MixfieldError(f"frames must be consecutive, the POM program takes no others, got {frames}")
-    views = [view.reduced(scene.reduction) for view in scene.views]
+    views = scene.reduced_views
     sizes = [(view.width, view.height) for view in views]
     room = sizes[0] if len(set(sizes)) == 1 else (-1, -1)
     lines = [f"ROOM {room[0]} {room[1]} {len(views)} {scene.ground.n}"]

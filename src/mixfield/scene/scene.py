@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,12 @@ class Scene:
         if not any(view.visible.any() for view in self.views):
             raise MixfieldError("no view shows any cell of the ground: check the calibrations and their unit (metres)")
 
-    @property
+    @cached_property
+    def reduced_views(self) -> tuple[View, ...]:
+        """The views at the size at which masks are used."""
+        return tuple(view.reduced(self.reduction) for view in self.views)
+
+    @cached_property
     def scales(self) -> tuple[float, ...]:
         """(cameras,) v of each view: ``variance``, or from the size of a person and the number of witnesses."""
         if self.variance is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +40,27 @@ class View:
         clipped[(clipped[:, 2] <= clipped[:, 0]) | (clipped[:, 3] <= clipped[:, 1])] = 0
         object.__setattr__(self, "boxes", _arrays.frozen(clipped))
 
-    @property
+    @cached_property
     def visible(self) -> NDArray[np.bool_]:
         """(n,) cells in which a person is seen."""
         return np.asarray(self.boxes[:, 2] > self.boxes[:, 0])
+
+    @cached_property
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows and columns where visible rectangles begin or end; those of the first pixel if nothing is visible."""
+        seen = self.boxes[self.visible].astype(np.int64)
+        if len(seen) == 0:
+            return np.array([0, 1]), np.array([0, 1])
+        return np.unique(seen[:, 1::2]), np.unique(seen[:, ::2])
+
+    @cached_property
+    def corners(self) -> NDArray[np.uint32]:
+        """(V, 4) corners of the visible rectangles, as places in the grid of ``edges``: top left, top right, bottom."""
+        rows, columns = self.edges
+        boxes = self.boxes[self.visible]
+        top, bottom = np.searchsorted(rows, boxes[:, 1::2]).T * len(columns)
+        left, right = np.searchsorted(columns, boxes[:, ::2]).T
+        return np.stack([top + left, top + right, bottom + left, bottom + right], axis=1).astype(np.uint32)
 
     def person_share(self) -> float:
         """Area of a person as a share of the image, the median over the visible cells (0 if there is none)."""
