@@ -96,6 +96,20 @@ def test_detect_takes_pom_files(tmp_path):
     assert json.loads(done.stdout)["frames"] == 2
 
 
+def test_a_camera_that_sees_nothing_is_told(tmp_path):
+    walk = mf.datasets.walking_people(1, 1, 1)
+    blind = type(walk.scene.views[0])(20, 10, np.zeros((walk.scene.ground.n, 4), np.int32))
+    opencv.write_image(tmp_path / "m-0-0.png", 255 * walk.masks[0, 0].astype(np.uint8))
+    opencv.write_image(tmp_path / "m-1-0.png", np.zeros((10, 20), np.uint8))
+    scene = mf.Scene(walk.scene.ground, (walk.scene.views[0], blind), variance=(0.01, 0.01))
+    pom.write_pom(tmp_path / "room.pom", scene, masks="m-%c-%f.png")
+    command = ("detect", tmp_path / "room.pom", "--out", tmp_path / "modes", "--modes", "1")
+    done = _run(*command)
+    assert done.exit_code == 0, done.output
+    assert "room.pom: camera 1 sees no cell of the ground" in done.stderr
+    assert len(json.loads(_run(*command, "--json").stdout)["notes"]) == 1
+
+
 def test_init_writes_a_scene_that_can_be_read(recording, tmp_path):
     target = tmp_path / "scene.toml"
     folder = recording.parent

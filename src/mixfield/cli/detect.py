@@ -79,6 +79,11 @@ def detect(
         raise MixfieldError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
     room, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
+    notes = [
+        f"{scene}: camera {view.name or number} sees no cell of the ground: check its calibration, or leave it out"
+        for number, view in enumerate(room.views)
+        if not view.visible.any()
+    ]
     run = DetectionRun(out, room, modes, criterion)
     work = _Drawn(Detected(room, footage, modes, criterion), pictures, threads)
     started = time.perf_counter()
@@ -95,11 +100,14 @@ def detect(
         "folder": str(out),
         "people": {str(frame): [[round(x, 3), round(y, 3)] for x, y in people] for frame, people in found.items()},
         "failures": results.failures,
+        "notes": notes,
     }
     if as_json:
         typer.echo(json.dumps(facts))
         results.conclude(quiet=True)
         return
+    for note in notes:
+        typer.echo(note, err=True)
     results.check()
     people = sum(len(p) for p in found.values()) / max(len(found), 1)
     screen = console()
