@@ -197,21 +197,24 @@ def _started(workers: int) -> Iterator[Any]:
     distributed = _library()
     import dask
 
-    try:
-        with deaf(), dask.config.set(CALM | {"distributed.worker.multiprocessing-method": method}):
-            cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                memory_limit=0,  # results are files, Dask holds none
-                dashboard_address=":0",  # any port: another cluster may be running here
-                scheduler_kwargs={"dashboard": False},
-                silence_logs=logging.CRITICAL,
-            )
-    except RuntimeError as error:
-        reason = (str(error).splitlines() or ["no reason given"])[0]
-        raise BatchError(f"no Dask cluster could be started here: {reason}; {GUARD}") from None
-    with cluster:
-        yield cluster
+    with dask.config.set(
+        CALM | {"distributed.worker.multiprocessing-method": method}
+    ):  # for replacements too
+        try:
+            with deaf():
+                cluster = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    memory_limit=0,  # results are files, Dask holds none
+                    dashboard_address=":0",  # any port: another cluster may be running here
+                    scheduler_kwargs={"dashboard": False},
+                    silence_logs=logging.CRITICAL,
+                )
+        except RuntimeError as error:
+            reason = (str(error).splitlines() or ["no reason given"])[0]
+            raise BatchError(f"no Dask cluster could be started here: {reason}; {GUARD}") from None
+        with cluster:
+            yield cluster
 
 
 def _nursery() -> str:
