@@ -197,9 +197,7 @@ def _started(workers: int) -> Iterator[Any]:
     distributed = _library()
     import dask
 
-    with dask.config.set(
-        CALM | {"distributed.worker.multiprocessing-method": method}
-    ):  # for replacements too
+    with dask.config.set(CALM | {"distributed.worker.multiprocessing-method": method}):  # for replacements too
         try:
             with deaf():
                 cluster = distributed.LocalCluster(
