@@ -113,31 +113,39 @@ def test_rows_beyond_the_edge_have_no_weight(rng):
     assert out == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("n_modes", [1, 2, 20])
 @pytest.mark.parametrize("per_mode", [2, 3])
-def test_an_update_is_a_softmax(per_mode, rng):
-    """Two modes, one with a bias, three labels of which the last may follow from the others."""
-    n, n_modes, n_labels = 150, 2, 3
+def test_an_update_is_a_softmax(per_mode, n_modes, rng):
+    """Modes with a bias but for the first, three labels of which the last may follow from the others."""
+    n, n_labels = 150, 3
     unary = rng.normal(size=(n, n_labels)).astype(np.float32)
-    bias = rng.normal(size=(1, n, n_labels)).astype(np.float32)
+    bias = rng.normal(size=(n, n_labels, n_modes)).astype(np.float32)
+    bias[..., 0] = 0.0
     shared = rng.random(n).astype(np.float32) + 3
-    heard = rng.random((n, n_modes, n_labels)).astype(np.float32)
-    heard[..., -1] = shared[:, None] - heard[..., :-1].sum(-1)
-    was = rng.dirichlet(np.ones(n_labels), (n, n_modes)).astype(np.float32)
-    field = np.ascontiguousarray(heard[..., :per_mode]).reshape(n, -1)
-    old = np.ascontiguousarray(was[..., :per_mode]).reshape(n, -1)
-    new, sums, change = np.zeros_like(old), np.zeros((n_modes, 3)), np.zeros(n_modes)
-    cooling, bias_of = np.array([1.0, 0.5], np.float32), np.array([-1, 0], np.int32)
-    softmax.update(unary, bias, bias_of, shared, field, old, per_mode, cooling, True, 0, n, new, sums, change)
+    heard = rng.random((n, n_labels, n_modes)).astype(np.float32)
+    heard[:, -1] = shared[:, None] - heard[:, :-1].sum(1)
+    was = rng.dirichlet(np.ones(n_labels), (n, n_modes)).astype(np.float32).swapaxes(1, 2)
+    field, old, more = (
+        np.ascontiguousarray(one).reshape(n, -1) for one in (heard[:, :per_mode], was[:, :per_mode], bias)
+    )
+    new, cooling = np.zeros_like(old), np.linspace(1.0, 0.5, n_modes).astype(np.float32)
+    sums, change = dense._update(unary, more, shared, field, old, per_mode, cooling, (0, n), new)
+    seen = np.zeros((3, 7 * n_modes))
+    softmax.bound_terms(unary, more, shared, field, new, per_mode, n_modes, 0, n, seen)
+    terms = seen.reshape(3, 7, n_modes).sum(1)
+    labels = np.empty((n_modes, n), np.int32)
+    softmax.likeliest(unary, new, per_mode, n_modes, 0, n, labels)
     for k in range(n_modes):
-        costs = unary + (bias[0] if k else 0.0)
-        z = (heard[:, k] - costs).astype(float) * cooling[k]
+        costs = unary + bias[..., k]
+        z = (heard[..., k] - costs).astype(float) * cooling[k]
         q = np.exp(z - z.max(1, keepdims=True))
         q /= q.sum(1, keepdims=True)
-        assert new.reshape(n, n_modes, per_mode)[:, k] == pytest.approx(q[:, :per_mode], abs=1e-6)
-        assert sums[k] == pytest.approx(
-            [(was[:, k] * heard[:, k]).sum(), (q * costs).sum(), -(q * np.log(q)).sum()], rel=1e-4, abs=1e-3
-        )
-        assert change[k] == pytest.approx(np.abs(q - was[:, k]).max(), abs=1e-5)
+        assert new.reshape(n, per_mode, n_modes)[..., k] == pytest.approx(q[:, :per_mode], abs=1e-6)
+        rest = [(q * costs).sum(), -(q * np.log(q)).sum()]
+        assert sums[k] == pytest.approx([(was[..., k] * heard[..., k]).sum(), *rest], rel=1e-4, abs=1e-3)
+        assert terms[:, k] == pytest.approx([(q * heard[..., k]).sum(), rest[0], -rest[1]], rel=1e-4, abs=1e-3)
+        assert change[k] == pytest.approx(np.abs(q - was[..., k]).max(), abs=1e-5)
+        assert labels[k].tolist() == q.argmax(1).tolist()
 
 
 @pytest.mark.parametrize("n_labels", [8, 21, 33])
@@ -150,11 +158,9 @@ def test_an_update_of_many_labels_is_a_softmax(n_labels, first, rng):
     heard, was = rng.random((n, n_labels)).astype(np.float32), rng.dirichlet(np.ones(n_labels), n).astype(np.float32)
     old, field = (np.pad(array, ((0, 0), (0, width - n_labels))) for array in (was, heard))
     new = np.full_like(old, 7.0)
-    none, alone = np.empty((0, n, n_labels), np.float32), np.array([-1], np.int32)
+    none = np.empty((n, 0), np.float32)
     silence, cooling = np.zeros(n, np.float32), np.array([0.5], np.float32)
-    sums, change = dense._update(
-        unary, dense.Bias(none, alone), silence, field[first:], old, n_labels, cooling, (first, n), new
-    )
+    sums, change = dense._update(unary, none, silence, field[first:], old, n_labels, cooling, (first, n), new)
     z = 0.5 * (heard - unary).astype(float)
     q = np.exp(z - z.max(1, keepdims=True))
     q /= q.sum(1, keepdims=True)

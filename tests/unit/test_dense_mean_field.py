@@ -40,7 +40,7 @@ def photo(shape, n_labels, rng, **options):
 
 def free_energies(crf, temperature=1.0):
     """Free energies along the updates, (iterations,); the one place that knows how the solver tells them."""
-    iteration = dense.Iteration(crf, 1, dense.Bias.none(crf, 1), threads=1)
+    iteration = dense.Iteration(crf, 1, dense.no_bias(crf), threads=1)
     start = iteration.start(np.full(1, 1.0 / temperature, np.float32))
     _, run = dense.climb(iteration, start, np.full(1, temperature), tolerance=1e-5, max_iterations=300)
     history = run.free_energies[:, 0]

@@ -52,7 +52,7 @@ class Cell:
         return np.where(self.allowed, 0.0, np.inf)
 
     @cached_property
-    def _narrow(self) -> NDArray[np.intp]:
+    def narrow(self) -> NDArray[np.intp]:
         """Variables that lack a label."""
         return np.flatnonzero(~self.allowed.all(1))
 
@@ -63,17 +63,17 @@ class Cell:
 
     def project(self, q: Floats) -> Floats:
         """Marginals (K, n, L) without the labels that are not allowed."""
-        allowed = self.allowed[self._narrow]
-        inside = np.where(allowed, q[:, self._narrow], 0.0)
+        allowed = self.allowed[self.narrow]
+        inside = np.where(allowed, q[:, self.narrow], 0.0)
         total = inside.sum(-1, keepdims=True)
         uniform = allowed / allowed.sum(-1, keepdims=True)
         projected = q.copy()
-        projected[:, self._narrow] = np.where(total > 1e-12, inside / np.maximum(total, 1e-12), uniform)
+        projected[:, self.narrow] = np.where(total > 1e-12, inside / np.maximum(total, 1e-12), uniform)
         return projected
 
     def log_mass(self, q: Floats) -> Floats:
         """(K,) log-probability of the allowed labels under each mode of ``q`` (K, n, L)."""
-        inside = np.where(self.allowed[self._narrow], q[:, self._narrow], 0.0).sum(-1)
+        inside = np.where(self.allowed[self.narrow], q[:, self.narrow], 0.0).sum(-1)
         return np.log(np.maximum(inside, 1e-300)).sum(-1)
 
     def mass(self, q: Floats) -> float:

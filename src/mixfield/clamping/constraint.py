@@ -55,6 +55,11 @@ class Cardinality:
         """The same for equal constraints."""
         return self.group.tobytes(), self.labels.tobytes(), self.count, self.sign
 
+    @cached_property
+    def alone(self) -> Cardinality:
+        """The same for the probabilities of its members alone, (len(group), L)."""
+        return replace(self, group=np.arange(len(self.group)))
+
     def opposite(self) -> Cardinality:
         """The other side of the cut."""
         return replace(self, sign=-self.sign)

@@ -18,6 +18,7 @@ from mixfield.clamping.cell import Cell
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.multiplier import Settled
 from mixfield.clamping.tail import AutoTail, Tail
+from mixfield.energy.channels import room
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
@@ -65,7 +66,7 @@ class FirmClamp:
         parent: Settled,
         solver: Solver,
         *,
-        wanted: Callable[[NDArray[np.int64]], bool] = lambda labels: True,  # noqa: ARG005
+        wanted: Callable[[NDArray[np.int32]], bool] = lambda labels: True,  # noqa: ARG005
     ) -> list[Settled | None]:
         """The modes of ``cells``, each cut from the cell of ``parent``, in one batch; None where none lives.
 
@@ -74,7 +75,7 @@ class FirmClamp:
         hold = _Hold(crf, cells, parent, solver)
         gamma = max(2.0 * crf.critical_temperature, 1.0)
         values = hold.run(hold.start, np.full(len(cells), self.firmness * gamma), self.steps)
-        labels = dense.unpack(crf, values, len(cells)).argmax(-1)
+        labels = dense.labelings(crf, values, len(cells), solver.threads)
         alive = self._inside(hold, values) & np.array([wanted(one) for one in labels])
         found: list[Settled | None] = [None] * len(cells)
         living = np.flatnonzero(alive)
@@ -129,11 +130,10 @@ class FirmClamp:
         return found
 
     def _inside(self, hold: _Hold, values: Float32s) -> NDArray[np.bool_]:
-        q = dense.unpack(hold.crf, values, len(hold.cells))
         return np.array(
             [
-                all(self.tail.outside(c, one) <= self.epsilon for c in cell.soft)
-                for cell, one in zip(hold.cells, q, strict=True)
+                all(self.tail.outside(c.alone, hold.members(values, k, c)) <= self.epsilon for c in cell.soft)
+                for k, cell in enumerate(hold.cells)
             ]
         )
 
@@ -141,27 +141,48 @@ class FirmClamp:
 class _Hold:
     """Some modes of a dense field, each under the multipliers it inherits and one of its own."""
 
-    def __init__(self, crf: DenseCRF, cells: Sequence[Cell], parent: Settled, solver: Solver) -> None:
+    def __init__(
+        self, crf: DenseCRF, cells: Sequence[Cell], parent: Settled, solver: Solver, fixed: Float32s | None = None
+    ) -> None:
         self.crf, self.cells, self.parent, self.solver = crf, cells, parent, solver
-        self.fixed = np.stack([np.where(cell.allowed, np.float32(0.0), FORBIDDEN) for cell in cells])
-        for costs, cell in zip(self.fixed, cells, strict=True):
+        self.fixed = self._inherited_costs() if fixed is None else fixed
+        self.bias = self.fixed.copy()
+        channels = self.bias.reshape(crf.n, -1)
+        self.iteration = dense.Iteration(crf, len(cells), channels, threads=solver.threads)
+
+    def _inherited_costs(self) -> Float32s:
+        """(n, L, K) costs of forbidden labels, and of the multipliers of earlier cuts."""
+        fixed = np.zeros((self.crf.n, self.crf.n_labels, len(self.cells)), np.float32)
+        for k, cell in enumerate(self.cells):
+            fixed[cell.narrow, :, k] = np.where(cell.allowed[cell.narrow], np.float32(0.0), FORBIDDEN)
             for constraint in cell.soft:
-                _push(costs, constraint, self.inherited(constraint))
-        self.bias = dense.Bias(self.fixed.copy(), np.arange(len(cells), dtype=np.int32))
-        self.iteration = dense.Iteration(crf, len(cells), self.bias, threads=solver.threads)
+                _push(fixed[..., k], constraint, self.inherited(constraint))
+        return fixed
 
     @property
     def start(self) -> Float32s:
         """Channels of the parent's mode, once for each cell."""
-        return dense.pack(self.crf, np.concatenate([cell.project(self.parent.q) for cell in self.cells]))
+        crf, q = self.crf, self.parent.q
+        values = room(crf.n, crf.width(len(self.cells)))
+        modes = dense.by_label(crf, values, len(self.cells))
+        modes[:] = q[0, :, : crf.channels, None]
+        for k, cell in enumerate(self.cells):
+            if len(cell.narrow):
+                modes[cell.narrow, :, k] = cell.project(q)[0, cell.narrow, : crf.channels]
+        return values
 
     def only(self, places: NDArray[np.intp]) -> _Hold:
         """The same with some of the modes."""
-        return _Hold(self.crf, [self.cells[k] for k in places], self.parent, self.solver)
+        fixed = np.ascontiguousarray(self.fixed[..., places])
+        return _Hold(self.crf, [self.cells[k] for k in places], self.parent, self.solver, fixed)
 
     def columns(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
         """Channels of some of the modes."""
-        return dense.pack(self.crf, dense.unpack(self.crf, values, len(self.cells))[places])
+        return dense.columns(self.crf, values, len(self.cells), places)
+
+    def members(self, values: Float32s, place: int, constraint: Cardinality) -> Floats:
+        """Marginals of the variables of a constraint in one of the modes."""
+        return dense.members(self.crf, values, len(self.cells), place, constraint.group)
 
     def inherited(self, constraint: Cardinality) -> float:
         """The multiplier of an earlier cut, a little firmer: the new cut shakes a mode that stands on the brink."""
@@ -176,7 +197,7 @@ class _Hold:
     def choose(self, first: NDArray[np.bool_], one: Float32s, other: Float32s) -> Float32s:
         """Channels of ``one`` for the modes marked ``first``, of ``other`` for the rest."""
         marked = np.zeros(one.shape[1], bool)
-        marked[: len(first) * self.crf.channels] = np.repeat(first, self.crf.channels)
+        marked[: len(first) * self.crf.channels] = np.tile(first, self.crf.channels)
         return np.where(marked, one, other)
 
     def run(self, values: Float32s, multipliers: Floats, steps: int) -> Float32s:
@@ -199,9 +220,9 @@ class _Hold:
         if len(restless) and left > 0:
             columns = self.columns(held, restless)
             more, further, at_rest = self.only(restless).converge(columns, multipliers[restless], left)
-            q = dense.unpack(self.crf, held, len(self.cells))
-            q[restless] = dense.unpack(self.crf, more, len(restless))
-            held = dense.pack(self.crf, q)
+            dense.by_label(self.crf, held, len(self.cells))[..., restless] = dense.by_label(
+                self.crf, more, len(restless)
+            )
             iterations[restless] += further
             converged[restless] = at_rest
         return held, iterations, converged
@@ -211,10 +232,10 @@ class _Hold:
         return self.iteration.bounds(values)
 
     def _tilt(self, multipliers: Floats) -> None:
-        self.bias.costs[:] = self.fixed
-        for costs, cell, multiplier in zip(self.bias.costs, self.cells, multipliers, strict=True):
+        self.bias[:] = self.fixed
+        for k, (cell, multiplier) in enumerate(zip(self.cells, multipliers, strict=True)):
             if _new(cell) is not None:
-                _push(costs, cell.constraints[-1], float(multiplier))
+                _push(self.bias[..., k], cell.constraints[-1], float(multiplier))
 
 
 def _new(cell: Cell) -> Cardinality | None:
@@ -223,4 +244,6 @@ def _new(cell: Cell) -> Cardinality | None:
 
 
 def _push(costs: Float32s, constraint: Cardinality, multiplier: float) -> None:
-    costs[constraint.group, constraint.labels] -= np.float32(constraint.sign * multiplier)
+    """Take the multiplier from the costs (n, L) of what the constraint asks for, or add it to what it forbids."""
+    if multiplier:
+        costs[constraint.group, constraint.labels] -= np.float32(constraint.sign * multiplier)

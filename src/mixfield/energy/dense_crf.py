@@ -263,9 +263,9 @@ class DenseCRF:
         keep: Float32s | None = None,
         rough: bool = False,
     ) -> None:
-        """Filter probabilities (n, K * channels) and call ``hear(band, first, last, support)`` for every band.
+        """Filter probabilities (n, channels * K) and call ``hear(band, first, last, support)`` for every band.
 
-        The support of all bands is left in ``keep`` (n, K * channels) if that is given.
+        The support of all bands is left in ``keep`` (n, channels * K) if that is given.
         """
         prepared = [
             coupling.filter.prepare(values, space, threads, rough=rough)
@@ -333,7 +333,7 @@ class DenseCRF:
         """(K, n, L) minus the expected pairwise costs."""
         n_modes, size = len(modes), len(modes) * self.n_labels
         values = room(self.n, padded(size))
-        values[:, :size] = np.moveaxis(modes, 0, 1).reshape(self.n, -1)
+        values[:, :size] = modes.transpose(1, 2, 0).reshape(self.n, -1)
         out = room(*values.shape)
         self.listen(values, n_modes, self.workspaces(values.shape[1]), _threads.available(), lambda *_: None, keep=out)
-        return np.moveaxis(out[:, :size].reshape(self.n, n_modes, self.n_labels), 1, 0).astype(np.float64)
+        return out[:, :size].reshape(self.n, self.n_labels, n_modes).transpose(2, 0, 1).astype(np.float64)

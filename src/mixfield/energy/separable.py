@@ -69,21 +69,33 @@ class Separable:
 
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """The sums over some of the points at the same points, (p, C) to (p, C)."""
-        width = self.shape[-1]
-        n = int(np.prod(self.shape))
-        rows = np.unique(points // width)
+        row, column = np.divmod(points, self.shape[-1])
+        if self.leading:
+            box, place = self, points
+        else:
+            top, left = int(row.min()), int(column.min())
+            box = self._cropped(slice(top, int(row.max()) + 1), slice(left, int(column.max()) + 1))
+            row, column = row - top, column - left
+            place = row * box.shape[1] + column
+        n, width = int(np.prod(box.shape)), box.shape[-1]
+        rows = np.unique(row)
         cuts = np.flatnonzero(np.diff(rows) > 1) + 1
         runs = [(int(part[0]) * width, (int(part[-1]) + 1) * width) for part in np.split(rows, cuts) if len(part)]
 
         def sums(values: Float32s) -> Float32s:
             everywhere, out = np.zeros((2, n, values.shape[1]), np.float32)
-            everywhere[points] = values
-            prepared = self.prepare(everywhere, self.workspace(values.shape[1]), 1)
+            everywhere[place] = values
+            prepared = box.prepare(everywhere, box.workspace(values.shape[1]), 1)
             for first, last in runs:
-                self.add(prepared, first, last, out[first:last])
-            return out[points]
+                box.add(prepared, first, last, out[first:last])
+            return out[place]
 
         return sums
+
+    def _cropped(self, rows: slice, columns: slice) -> Separable:
+        """The same sums over points inside of a rectangle alone."""
+        shape = rows.stop - rows.start, columns.stop - columns.start
+        return Separable(shape, (), self.rows[rows], self.bell, self.before[columns], self.after[columns])
 
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
         """Add the sums of points ``first`` to ``last``, whole rows, to ``out`` (last - first, C), or write them."""

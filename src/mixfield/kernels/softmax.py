@@ -9,7 +9,6 @@ from mixfield.kernels import pixel_rows
 from mixfield.kernels.bits import reread
 from mixfield.kernels.pixel_rows import LOWEST
 
-CHUNK = 128  # pixels updated together: contiguous numbers, and one logarithm of the product of their normalisers
 FAR = np.float32(1e30)
 LOG2_E = np.float32(pixel_rows.LOG2_E)
 LN2_HIGH, LN2_LOW = np.float32(pixel_rows.LN2_HIGH), np.float32(pixel_rows.LN2_LOW)
@@ -18,9 +17,9 @@ LN2_HIGH, LN2_LOW = np.float32(pixel_rows.LN2_HIGH), np.float32(pixel_rows.LN2_L
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def exponentials(x, top, cooling, out, total):
     """x = (x - top) * cooling, none above zero; out = exp(x) to 3e-7, added to ``total``."""
-    for i in range(len(x)):
-        s = (x[i] - top[i]) * cooling
-        x[i] = s
+    for j in range(len(x)):
+        s = (x[j] - top[j]) * cooling[j]
+        x[j] = s
         t = s if s > LOWEST else LOWEST
         n = np.floor(t * LOG2_E + np.float32(0.5))
         r = t - n * LN2_HIGH - n * LN2_LOW
@@ -32,146 +31,8 @@ def exponentials(x, top, cooling, out, total):
         y = y * r + np.float32(5.0000001201e-1)
         y = y * r * r + r + np.float32(1.0)
         e = y * reread(np.int32((np.int32(n) + 127) << 23)) if s > LOWEST else np.float32(0.0)
-        out[i] = e
-        total[i] += e
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _turn(rows, first, count, channel, labels, out):
-    """Some channels of the rows of a few pixels as columns (labels, count)."""
-    for l in range(labels):
-        for i in range(count):
-            out[l, i] = rows[first + i, channel + l]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _turn_back(columns, first, count, channel, labels, rows):
-    """Columns (labels, count) as some channels of the rows of a few pixels."""
-    for l in range(labels):
-        for i in range(count):
-            rows[first + i, channel + l] = columns[l, i]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _complete(columns, per_mode, total, first, count):
-    """Fill in the last label, whose value makes all of them sum to ``total`` from ``first``."""
-    for i in range(count):
-        columns[per_mode, i] = total[first + i]
-    for l in range(per_mode):
-        for i in range(count):
-            columns[per_mode, i] -= columns[l, i]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _subtract(heard, costs, z, top):
-    """What is heard minus costs (L, count) into ``z``, and the largest of each pixel into ``top``."""
-    top[:] = -FAR
-    for l in range(len(costs)):
-        for i in range(costs.shape[1]):
-            value = heard[l, i] - costs[l, i]
-            z[l, i] = value
-            top[i] = max(top[i], value)
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _dot(a, b, count):
-    """Sum of products of the first ``count`` columns of ``a`` and ``b`` (L, count)."""
-    total = np.float32(0.0)
-    for l in range(len(a)):
-        for i in range(count):
-            total += a[l, i] * b[l, i]
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _normalise(z, q, total, count):
-    """Divide ``q`` (L, count) by its ``total``; returns the sum of ``q * z``."""
-    mean = np.float32(0.0)
-    for l in range(len(q)):
-        for i in range(count):
-            q[l, i] /= total[i]
-            mean += q[l, i] * z[l, i]
-    return mean
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _log_product(values, count):
-    """Sum of logarithms of the first ``count`` values, as the logarithm of their product."""
-    total, product = 0.0, 1.0
-    for i in range(count):
-        product *= values[i]
-        if i % 16 == 15:  # far from overflow, whatever the number of labels
-            total += np.log(product)
-            product = 1.0
-    return total + np.log(product)
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _sum(values, count):
-    total = np.float32(0.0)
-    for i in range(count):
-        total += values[i]
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _distance(q, was, count):
-    """Largest change of a probability."""
-    moved = np.float32(0.0)
-    for l in range(len(q)):
-        for i in range(count):
-            moved = max(moved, abs(q[l, i] - was[l, i]))
-    return moved
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def update(unary, bias, bias_of, support, field, old, per_mode, cooling, watch, first, last, new, sums, change):
-    """One update of every mode at pixels ``first`` to ``last``.
-
-    unary (n, L) costs; bias (M, n, L) further costs, ``bias_of`` (K,) telling which belongs to a mode (-1: none).
-    ``field`` (last - first, C) is the support that each label gets from the other pixels, for the first ``per_mode`` of
-    the L labels of each mode, all or all but one; in the second case the labels share ``support`` (n,).  ``old`` and
-    ``new`` (n, C) hold probabilities in the same layout.  ``cooling`` (K,) is 1 / T.
-
-    If ``watch``, adds to ``sums`` (K, 3) the support of ``old``, the cost of ``new`` and the entropy of ``new``, and
-    raises ``change`` (K,) to the largest change.
-    """
-    n_labels, zero = unary.shape[1], np.int64(0)  # a plain 0 is a type of its own, and is compiled for once more
-    z, q = np.zeros((n_labels, CHUNK), np.float32), np.empty((n_labels, CHUNK), np.float32)
-    heard, was = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
-    costs, more = np.zeros((n_labels, CHUNK), np.float32), np.zeros((n_labels, CHUNK), np.float32)
-    total, top = np.empty(CHUNK, np.float32), np.empty(CHUNK, np.float32)
-    ones = np.empty(CHUNK, np.float32)
-    for i in range(CHUNK):
-        ones[i] = 1.0
-    for p in range(first, last, CHUNK):
-        count = min(CHUNK, last - p)
-        _turn(unary, p, count, zero, n_labels, costs)
-        for k in range(len(bias_of)):
-            channel = k * per_mode
-            _turn(field, p - first, count, channel, per_mode, heard)
-            if per_mode < n_labels:
-                _complete(heard, per_mode, support, p, count)
-            if bias_of[k] >= 0:
-                _turn(bias[bias_of[k]], p, count, zero, n_labels, more)
-                _subtract(heard, costs, z, top)
-                _subtract(z, more, z, top)
-            else:
-                _subtract(heard, costs, z, top)
-            total[:] = 0.0
-            for l in range(n_labels):
-                exponentials(z[l], top, cooling[k], q[l], total)
-            logit = _normalise(z, q, total, count)
-            if watch:
-                _turn(old, p, count, channel, per_mode, was)
-                if per_mode < n_labels:
-                    _complete(was, per_mode, ones, zero, count)
-                sums[k, 0] += _dot(was, heard, count)
-                # z holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
-                sums[k, 1] += _dot(q, heard, count) - logit / cooling[k] - _sum(top, count)
-                sums[k, 2] += _log_product(total, count) - logit
-                change[k] = max(change[k], _distance(q, was, count))
-            _turn_back(q, p, count, channel, per_mode, new)
+        out[j] = e
+        total[j] += e
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -192,43 +53,223 @@ def _logarithm(number):
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def bound_terms(unary, support, field, q, per_mode, n_modes, first, last, sums):
-    """Add to ``sums`` (K, 3) the support, unary cost and entropy of ``q`` at pixels ``first`` to ``last``."""
-    n_labels, nothing = unary.shape[1], np.float32(0.0)
+def _turn(rows, first, count, labels, n_modes, out):
+    """Values (L * K) of a few pixels as one column for each label (L, count * K)."""
+    for l in range(labels):
+        if n_modes == 1:
+            for i in range(count):
+                out[l, i] = rows[first + i, l]
+        else:
+            for i in range(count):
+                for k in range(n_modes):
+                    out[l, i * n_modes + k] = rows[first + i, l * n_modes + k]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _turn_back(columns, first, count, labels, n_modes, rows):
+    """Columns (L, count * K) as values (L * K) of a few pixels."""
+    for l in range(labels):
+        if n_modes == 1:
+            for i in range(count):
+                rows[first + i, l] = columns[l, i]
+        else:
+            for i in range(count):
+                for k in range(n_modes):
+                    rows[first + i, l * n_modes + k] = columns[l, i * n_modes + k]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _repeat(rows, first, count, n_modes, out):
+    """Values (L) of a few pixels as one column for each label (L, count * K), the same for all modes."""
+    for l in range(rows.shape[1]):
+        for i in range(count):
+            value = rows[first + i, l]
+            for k in range(n_modes):
+                out[l, i * n_modes + k] = value
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _complete(columns, per_mode, total, first, count, n_modes):
+    """Fill in the last label, whose value makes all of them sum to the pixel's ``total``."""
+    for i in range(count):
+        for k in range(n_modes):
+            columns[per_mode, i * n_modes + k] = total[first + i]
+    for l in range(per_mode):
+        for j in range(count * n_modes):
+            columns[per_mode, j] -= columns[l, j]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _subtract(heard, costs, z, top):
+    """What is heard minus costs (L, size) into ``z``, and the largest of each column into ``top``."""
+    for l in range(len(costs)):
+        for j in range(len(top)):
+            z[l, j] = heard[l, j] - costs[l, j]
+    for j in range(len(top)):
+        top[j] = z[0, j]
+    for l in range(1, len(costs)):
+        for j in range(len(top)):
+            top[j] = max(top[j], z[l, j])
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _normalise(q, total):
+    """Divide ``q`` (L, size) by its ``total``."""
+    for l in range(len(q)):
+        for j in range(q.shape[1]):
+            q[l, j] /= total[j]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _add_dots(a, b, size, here, out):
+    """Add products of ``a`` and ``b`` (L, size) to ``out`` (size,), through ``here`` (size,)."""
+    for j in range(size):
+        here[j] = a[0, j] * b[0, j]
+    for l in range(1, len(a)):
+        for j in range(size):
+            here[j] += a[l, j] * b[l, j]
+    for j in range(size):
+        out[j] += here[j]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _logarithms(values, out):
+    """Logarithms of values (L, size), where they are positive."""
+    for l in range(len(values)):
+        for j in range(values.shape[1]):
+            out[l, j] = _logarithm(values[l, j])
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _raise(q, was, size, moved):
+    """Raise ``moved`` (size,) to the largest change of a probability."""
+    for l in range(len(q)):
+        for j in range(size):
+            moved[j] = max(moved[j], abs(q[l, j] - was[l, j]))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update(unary, bias, support, field, old, per_mode, cooling, watch, first, last, new, seen, moved):
+    """One update of every mode at pixels ``first`` to ``last``.
+
+    unary (n, L) costs; bias (n, L * K) further costs of each mode, or (n, 0).  ``field`` (last - first, C) is the
+    support that each label gets from the other pixels, for the first ``per_mode`` of the L labels, all or all but one;
+    in the second case the labels share ``support`` (n,).  Numbers of the K modes lie side by side, label after label.
+    ``old`` and ``new`` (n, C) hold probabilities in the same layout.  ``cooling`` (K,) is 1 / T.
+
+    If ``watch``, adds to ``seen`` (5, s * K), one column for each of the modes of s pixels that go together, old *
+    field, new * field, new * z, top, and the logarithm of the normaliser, where z = (field - costs - top) / T; and
+    raises ``moved`` (s * K,) to the largest changes.
+    """
+    n_labels, n_modes, span = unary.shape[1], len(cooling), len(moved) // len(cooling)
+    z, q = np.zeros((n_labels, len(moved)), np.float32), np.empty((n_labels, len(moved)), np.float32)
+    heard, was = np.zeros((n_labels, len(moved)), np.float32), np.zeros((n_labels, len(moved)), np.float32)
+    costs, ones = np.zeros((n_labels, len(moved)), np.float32), np.ones((1, len(moved)), np.float32)
+    total, top = np.ones((1, len(moved)), np.float32), np.zeros((1, len(moved)), np.float32)
+    factor, here = np.empty(len(moved), np.float32), np.empty(len(moved), np.float32)
+    zero = np.int64(0)  # a plain 0 is a type of its own, and is compiled for once more
+    for j in range(len(factor)):
+        factor[j] = cooling[j % n_modes]
+    for p in range(first, last, span):
+        count = min(span, last - p)
+        size = count * n_modes
+        _turn(field, p - first, count, per_mode, n_modes, heard)
+        if per_mode < n_labels:
+            _complete(heard, per_mode, support, p, count, n_modes)
+        if n_modes == 1:
+            _turn(unary, p, count, n_labels, n_modes, costs)
+        else:
+            _repeat(unary, p, count, n_modes, costs)
+        _subtract(heard, costs, z, top[0])
+        if bias.shape[1]:
+            _turn(bias, p, count, n_labels, n_modes, costs)
+            _subtract(z, costs, z, top[0])
+        total[0, :] = 0.0
+        for l in range(n_labels):
+            exponentials(z[l], top[0], factor, q[l], total[0])
+        _normalise(q, total[0])
+        _turn_back(q, p, count, per_mode, n_modes, new)
+        if watch:
+            _turn(old, p, count, per_mode, n_modes, was)
+            if per_mode < n_labels:
+                _complete(was, per_mode, ones[0], zero, count, n_modes)
+            _add_dots(was, heard, size, here, seen[0])
+            _add_dots(q, heard, size, here, seen[1])
+            _add_dots(q, z, size, here, seen[2])
+            _add_dots(top, ones, size, here, seen[3])
+            _logarithms(total, total)
+            _add_dots(total, ones, size, here, seen[4])
+            _raise(q, was, size, moved)
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _shut(costs, q):
+    """Nothing is left of forbidden labels; the label that follows from the others may keep a rounding error."""
+    for l in range(len(q)):
+        for j in range(q.shape[1]):
+            q[l, j] = q[l, j] if q[l, j] > 0 and costs[l, j] < np.float32(1e6) else np.float32(0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def bound_terms(unary, bias, support, field, values, per_mode, n_modes, first, last, seen):
+    """Add to ``seen`` (3, s * K) the support, cost and minus the entropy of ``values`` at pixels ``first`` to ``last``.
+
+    The layout is that of `update`.
+    """
+    n_labels, width, zero = unary.shape[1], seen.shape[1], np.int64(0)
+    q, heard = np.zeros((n_labels, width), np.float32), np.zeros((n_labels, width), np.float32)
+    costs, ones = np.zeros((n_labels, width), np.float32), np.ones(width, np.float32)
+    here = np.empty(width, np.float32)
+    span = width // n_modes
+    for p in range(first, last, span):
+        count = min(span, last - p)
+        size = count * n_modes
+        _turn(field, p - first, count, per_mode, n_modes, heard)
+        _turn(values, p, count, per_mode, n_modes, q)
+        if per_mode < n_labels:
+            _complete(heard, per_mode, support, p, count, n_modes)
+            _complete(q, per_mode, ones, zero, count, n_modes)
+        _repeat(unary, p, count, n_modes, costs)
+        _shut(costs, q)
+        _add_dots(q, costs, size, here, seen[1])
+        if bias.shape[1]:
+            _turn(bias, p, count, n_labels, n_modes, costs)
+            _shut(costs, q)
+            _add_dots(q, costs, size, here, seen[1])
+        _add_dots(q, heard, size, here, seen[0])
+        _logarithms(q, costs)
+        _add_dots(q, costs, size, here, seen[2])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def likeliest(unary, values, per_mode, n_modes, first, last, labels):
+    """Labels (K, n) of the largest probability, of equal ones the first, at pixels ``first`` to ``last``."""
+    follows = per_mode < unary.shape[1]
+    best, rest = np.empty(n_modes, np.float32), np.empty(n_modes, np.float32)
     for p in range(first, last):
         for k in range(n_modes):
-            c = k * per_mode
-            supported, cost, logs, rest, left = nothing, nothing, nothing, np.float32(1.0), support[p]
-            for l in range(per_mode):
-                here, heard = q[p, c + l], field[p - first, c + l]
-                rest -= here
-                left -= heard
-                real = here if unary[p, l] < np.float32(1e6) else nothing
-                supported += real * heard
-                cost += real * unary[p, l]
-                logs += real * _logarithm(here)
-            if per_mode < n_labels and rest > 0 and unary[p, per_mode] < np.float32(1e6):
-                # a forbidden label may keep the rounding error of 1 - sum
-                supported += rest * left
-                cost += rest * unary[p, per_mode]
-                logs += rest * np.log(rest)
-            sums[k, 0] += supported
-            sums[k, 1] += cost
-            sums[k, 2] -= logs
+            best[k], rest[k], labels[k, p] = values[p, k], np.float32(1.0) - values[p, k], 0
+        for l in range(1, per_mode):
+            for k in range(n_modes):
+                here = values[p, l * n_modes + k]
+                rest[k] -= here
+                if here > best[k]:
+                    best[k], labels[k, p] = here, l
+        for k in range(n_modes if follows and unary[p, per_mode] < np.float32(1e6) else 0):
+            if rest[k] > best[k]:
+                labels[k, p] = per_mode
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def mix_add(filtered, compatibility, n_modes, out):
-    """Take ``compatibility`` (L, L) costs between labels, times ``filtered`` (b, K * L), from ``out``."""
+    """Take ``compatibility`` (L, L) costs between labels, times ``filtered`` (b, L * K), from ``out``."""
     n_labels = len(compatibility)
     for p in range(len(out)):
-        for k in range(n_modes):
-            c = k * n_labels
-            for l in range(n_labels):
-                total = np.float32(0.0)
-                for other in range(n_labels):
-                    total += compatibility[l, other] * filtered[p, c + other]
-                out[p, c + l] -= total
+        for l in range(n_labels):
+            for other in range(n_labels):
+                cost = compatibility[l, other]
+                for k in range(n_modes):
+                    out[p, l * n_modes + k] -= cost * filtered[p, other * n_modes + k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -34,51 +34,71 @@ FINE = 1e-2  # change below which the filters are no longer rough
 FEW = 0.02  # share of moving pixels below which they are updated on their own
 INNER = 8  # such updates between two of the whole field
 MANY = 8  # labels from which those of a pixel are updated together
+TOGETHER = 256  # modes of pixels that are updated together: contiguous numbers, whatever the number of modes
 SMALL = 1 << 14  # pixels up to which every update is an exact one of the whole field
 
 
-@dataclass(frozen=True)
-class Bias:
-    """Additional costs (M, n, L), and which of them belongs to each mode (-1: none)."""
+def no_bias(crf: DenseCRF) -> Float32s:
+    """No additional costs: (n, 0)."""
+    return np.empty((crf.n, 0), np.float32)
 
-    costs: Float32s
-    of: NDArray[np.int32]
 
-    @staticmethod
-    def from_tilt(tilt: Tilt) -> Bias:
-        """Costs of a tilt in single precision; those that are all zero are left out."""
-        costs = np.minimum(tilt.bias, FORBIDDEN).astype(np.float32)
-        real = costs.any(axis=(1, 2))
-        place = np.where(real, np.cumsum(real) - 1, -1)
-        return Bias(np.ascontiguousarray(costs[real]), place[tilt.bias_of].astype(np.int32))
-
-    @staticmethod
-    def none(crf: DenseCRF, n_modes: int) -> Bias:
-        """No additional costs."""
-        return Bias(np.empty((0, *crf.costs.shape), np.float32), np.full(n_modes, -1, np.int32))
-
-    def at(self, points: NDArray[np.int64]) -> Bias:
-        """The same for some of the pixels."""
-        return Bias(self.costs.take(points, 1), self.of)
+def bias_of(tilt: Tilt) -> Float32s:
+    """Additional costs of a tilt as channels (n, L * K), in single precision; (n, 0) if all are zero."""
+    costs = np.minimum(tilt.bias, FORBIDDEN).astype(np.float32)
+    mine = costs[tilt.bias_of] if costs.any() else costs[:0]
+    return np.ascontiguousarray(mine.transpose(1, 2, 0)).reshape(costs.shape[1], -1)
 
 
 def pack(crf: DenseCRF, q: NDArray[np.floating]) -> Float32s:
-    """Marginals (K, n, L) as channels (n, K * channels, rounded up)."""
-    size = len(q) * crf.channels
+    """Marginals (K, n, L) as channels (n, channels * K, rounded up): the modes side by side, label after label."""
     values = room(crf.n, crf.width(len(q)))
-    values[:, :size] = np.moveaxis(q[..., : crf.channels], 0, 1).reshape(crf.n, size)
+    by_label(crf, values, len(q))[:] = q[..., : crf.channels].transpose(1, 2, 0)
     return values
 
 
 def unpack(crf: DenseCRF, values: Float32s, n_modes: int) -> NDArray[Any]:
-    """Channels (n, K * channels, rounded up) as marginals (K, n, L)."""
-    q = np.empty((n_modes, crf.n, crf.n_labels), np.float32)
-    size = n_modes * crf.channels
-    q[..., : crf.channels] = np.moveaxis(values[:, :size].reshape(crf.n, n_modes, crf.channels), 1, 0)
-    if crf.channels < crf.n_labels:
-        rest = 1.0 - sum(q[..., c] for c in range(crf.channels))
-        q[..., -1] = np.where(crf.costs[:, -1] < FORBIDDEN, np.maximum(0.0, rest), 0.0)
+    """Channels (n, channels * K, rounded up) as marginals (K, n, L)."""
+    return _completed(crf.costs, by_label(crf, values, n_modes).transpose(2, 0, 1))
+
+
+def members(crf: DenseCRF, values: Float32s, n_modes: int, mode: int, points: NDArray[np.int64]) -> NDArray[Any]:
+    """(p, L) marginals of some pixels in one of the modes."""
+    return _completed(crf.costs[points], by_label(crf, values, n_modes)[points, :, mode])
+
+
+def _completed(costs: Float32s, known: Float32s) -> Float32s:
+    """Probabilities (..., n, channels) of all or all but the last of the labels, as those of all (..., n, L)."""
+    channels, n_labels = known.shape[-1], costs.shape[-1]
+    q = np.empty((*known.shape[:-1], n_labels), np.float32)
+    q[..., :channels] = known
+    if channels < n_labels:
+        rest = 1.0 - sum(q[..., c] for c in range(channels))
+        q[..., -1] = np.where(costs[:, -1] < FORBIDDEN, np.maximum(0.0, rest), 0.0)
     return q
+
+
+def columns(crf: DenseCRF, values: Float32s, n_modes: int, modes: NDArray[np.intp]) -> Float32s:
+    """Channels of some of the modes."""
+    some = room(crf.n, crf.width(len(modes)))
+    by_label(crf, some, len(modes))[:] = by_label(crf, values, n_modes)[..., modes]
+    return some
+
+
+def by_label(crf: DenseCRF, values: Float32s, n_modes: int) -> Float32s:
+    """Channels as (n, channels, K), the same memory."""
+    return values[:, : n_modes * crf.channels].reshape(crf.n, crf.channels, n_modes)
+
+
+def labelings(crf: DenseCRF, values: Float32s, n_modes: int, threads: int) -> NDArray[np.int32]:
+    """(K, n) the most probable label of each pixel in each mode."""
+    labels = np.empty((n_modes, crf.n), np.int32)
+
+    def work(first: int, last: int) -> None:
+        kernels.softmax.likeliest(crf.costs, values, crf.channels, n_modes, first, last, labels)
+
+    _threads.split(work, crf.n, threads, updates=values.size)
+    return labels
 
 
 class Iteration:
@@ -87,7 +107,7 @@ class Iteration:
     With ``watch`` the changes, the free energy and the support of every pixel are kept; without, only updates are made.
     """
 
-    def __init__(self, crf: DenseCRF, n_modes: int, bias: Bias, *, threads: int, watch: bool = True) -> None:
+    def __init__(self, crf: DenseCRF, n_modes: int, bias: Float32s, *, threads: int, watch: bool = True) -> None:
         self.crf, self.n_modes, self.bias, self.threads, self.watch = crf, n_modes, bias, threads, watch
         self.spaces = crf.workspaces(crf.width(n_modes))
         few = crf.channels < crf.n_labels
@@ -137,7 +157,7 @@ class Iteration:
         heard = self.crf.region(movers, self.n_modes)
         assert self.support is not None
         base, origin, values = self.support[movers], old[movers], new[movers]
-        costs, bias, shared = self.crf.costs[movers], self.bias.at(movers), self.shared[rough][movers]
+        costs, bias, shared = self.crf.costs[movers], self.bias[movers], self.shared[rough][movers]
         channels = self.crf.channels
         for _ in range(INNER):
             support = base + heard(values - origin)
@@ -162,34 +182,42 @@ class Iteration:
 
     def _terms(self, points: NDArray[np.int64], values: Float32s) -> Floats:
         """(K, 2) cost, bias included, and entropy of some pixels with probabilities ``values`` (p, C)."""
-        per_mode, silence = self.crf.channels, np.zeros(len(points), np.float32)
-        out = np.zeros((self.n_modes, 2))
-        for k, b in enumerate(self.bias.of):
-            costs = self.crf.costs[points] + (self.bias.costs[b, points] if b >= 0 else np.float32(0.0))
-            mine, sums = np.ascontiguousarray(values[:, k * per_mode : (k + 1) * per_mode]), np.zeros((1, 3))
-            kernels.softmax.bound_terms(costs, silence, mine, mine, per_mode, 1, 0, len(points), sums)
-            out[k] = sums[0, 1:]
-        return out
+        crf, silence, seen = self.crf, np.zeros(len(points), np.float32), _columns(3, self.n_modes)
+        costs, bias, zero = crf.costs[points], self.bias[points], np.int64(0)
+        kernels.softmax.bound_terms(
+            costs, bias, silence, values, values, crf.channels, self.n_modes, zero, len(points), seen
+        )
+        _, cost, information = _folded(seen, self.n_modes)
+        return np.stack([cost, -information], 1)
 
     def bounds(self, values: Float32s, temperature: float = 1.0) -> Floats:
         """(K,) H - E / T without bias, in float64."""
         crf = self.crf
-        sums = np.zeros((len(crf.bands), self.n_modes, 3))
+        nothing, seen = no_bias(crf), [_columns(3, self.n_modes) for _ in crf.bands]
 
         def hear(band: int, first: int, last: int, support: Float32s) -> None:
             kernels.softmax.bound_terms(
-                crf.costs, self.shared[True], support, values, crf.channels, self.n_modes, first, last, sums[band]
+                crf.costs,
+                nothing,
+                self.shared[True],
+                support,
+                values,
+                crf.channels,
+                self.n_modes,
+                first,
+                last,
+                seen[band],
             )
 
         # one order of the directions is enough: both give the same quadratic form
         crf.listen(values, self.n_modes, self.spaces, self.threads, hear, rough=True)
-        support, cost, entropy = sums.sum(0).T
-        return np.asarray(entropy - (float(crf.least.sum()) + cost - 0.5 * support) / temperature)
+        support, cost, information = np.sum([_folded(one, self.n_modes) for one in seen], axis=0)
+        return np.asarray(-information - (float(crf.least.sum()) + cost - 0.5 * support) / temperature)
 
 
 def _update(
     costs: Float32s,
-    bias: Bias,
+    bias: Float32s,
     shared: Float32s,
     support: Float32s,
     old: Float32s,
@@ -201,16 +229,31 @@ def _update(
     watch: bool = True,
 ) -> tuple[Floats, Floats]:
     """One update of some pixels: (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) largest changes."""
-    sums, change, (first, last) = np.zeros((len(bias.of), 3)), np.zeros(len(bias.of)), pixels
-    if len(bias.of) == 1 and bias.of[0] < 0 and MANY <= costs.shape[1] == channels:
+    n_modes, sums, change, (first, last) = len(cooling), np.zeros((3, len(cooling))), np.zeros(len(cooling)), pixels
+    if n_modes == 1 and bias.shape[1] == 0 and MANY <= costs.shape[1] == channels:
         end = min(last, len(costs) - 1)  # rows of costs are read a little beyond their end
-        kernels.pixel_rows.update(costs, support, old, cooling[0], watch, first, end, new, sums[0], change)
+        kernels.pixel_rows.update(costs, support, old, cooling[0], watch, first, end, new, sums.reshape(-1), change)
         support, first = support[end - first :], end
     if first < last:
+        seen, (moved,) = _columns(5, n_modes), _columns(1, n_modes).astype(np.float32)
         kernels.softmax.update(
-            costs, bias.costs, bias.of, shared, support, old, channels, cooling, watch, first, last, new, sums, change
+            costs, bias, shared, support, old, channels, cooling, watch, first, last, new, seen, moved
         )
-    return sums, change
+        supported, heard, logit, tops, logs = _folded(seen, n_modes)
+        # logit is the mean of (heard - costs - top) / T: it gives the entropy, and the costs without another look
+        sums += [supported, heard - logit / cooling - tops, logs - logit]
+        change = np.maximum(change, moved.reshape(-1, n_modes).max(0))
+    return sums.T, change
+
+
+def _columns(terms: int, n_modes: int) -> Floats:
+    """Room for sums (terms, s * K), one column for each of the modes of the s pixels that kernels treat together."""
+    return np.zeros((terms, max(1, TOGETHER // n_modes) * n_modes))
+
+
+def _folded(seen: Floats, n_modes: int) -> Floats:
+    """(terms, K) sums of all columns of each mode."""
+    return np.asarray(seen.reshape(len(seen), -1, n_modes).sum(1))
 
 
 def ascend(
@@ -224,7 +267,7 @@ def ascend(
     threads: int,
 ) -> Ascent:
     """Update a batch of modes (K, n, L) to convergence."""
-    iteration = Iteration(crf, len(q), Bias.from_tilt(tilt), threads=threads)
+    iteration = Iteration(crf, len(q), bias_of(tilt), threads=threads)
     values, run = climb(iteration, pack(crf, q), temperature, tolerance=tolerance, max_iterations=max_iterations)
     return Ascent(unpack(crf, values, len(q)), run.iterations, run.change, run.converged)
 
@@ -249,7 +292,7 @@ class Climb:
 def climb(
     iteration: Iteration, values: Float32s, temperature: Floats, *, tolerance: float, max_iterations: int
 ) -> tuple[Float32s, Climb]:
-    """Update channels (n, K * channels) until no marginal moves by more than ``tolerance``."""
+    """Update channels (n, channels * K) until no marginal moves by more than ``tolerance``."""
     n_modes, heat = iteration.n_modes, np.asarray(temperature, np.float64)
     cooling = (1.0 / heat).astype(np.float32)
     old, new = values, room(*values.shape)
@@ -281,5 +324,5 @@ def climb(
 
 def _halve(iteration: Iteration, old: Float32s, new: Float32s, damped: NDArray[np.bool_]) -> None:
     """Take only half of the step, in place."""
-    columns = np.flatnonzero(np.repeat(damped, iteration.crf.channels))
-    new[:, columns] = 0.5 * (new[:, columns] + old[:, columns])
+    some = np.flatnonzero(np.tile(damped, iteration.crf.channels))
+    new[:, some] = 0.5 * (new[:, some] + old[:, some])

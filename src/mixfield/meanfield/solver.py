@@ -227,7 +227,7 @@ def _dense_mean_field(crf: DenseCRF, heat: float, solver: Solver) -> Mode:
     matter."""
     labels = active_labels(crf)[0] if heat == 1.0 else np.arange(crf.n_labels)
     small = crf.restricted(labels) if len(labels) < crf.n_labels else crf
-    iteration = dense.Iteration(small, 1, dense.Bias.none(small, 1), threads=solver.threads)
+    iteration = dense.Iteration(small, 1, dense.no_bias(small), threads=solver.threads)
     values, run = dense.climb(
         iteration,
         iteration.start(np.full(1, 1.0 / heat, np.float32)),

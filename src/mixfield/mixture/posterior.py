@@ -155,9 +155,9 @@ def _notebook() -> ModuleType:
 
 
 def _widened(marginals: Floats, labels: NDArray[np.int64], n_labels: int) -> Floats:
-    wide = np.zeros((*marginals.shape[:-1], n_labels), marginals.dtype)
-    wide[..., labels] = marginals
-    return _arrays.frozen(wide)
+    planes = np.zeros((n_labels, *marginals.shape[:-1]), marginals.dtype)  # memory that stays zero is never touched
+    planes[labels] = np.moveaxis(marginals, -1, 0)
+    return _arrays.frozen(np.moveaxis(planes, 0, -1))
 
 
 def _renamed(constraints: tuple[Cardinality, ...], labels: NDArray[np.int64]) -> tuple[Cardinality, ...]:

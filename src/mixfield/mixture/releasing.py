@@ -38,14 +38,14 @@ class Releasing:
     temperatures: int = 8
     optima: Optima = field(init=False)
     foreseen: dict[tuple[int, bytes, bytes], Settled | None] = field(default_factory=dict)
-    labelings: list[NDArray[np.int64]] = field(default_factory=list)
+    labelings: list[NDArray[np.int32]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.optima = Optima(self.crf.n, self.crf.n_labels, capacity=0)
 
     def root(self, cell: Cell) -> Settled:  # noqa: ARG002 (nothing is cut yet)
         """The mean field that starts where pixels do not hear of each other."""
-        iteration = dense.Iteration(self.crf, 1, dense.Bias.none(self.crf, 1), threads=self.solver.threads)
+        iteration = dense.Iteration(self.crf, 1, dense.no_bias(self.crf), threads=self.solver.threads)
         values, run = dense.climb(
             iteration,
             iteration.start(np.ones(1, np.float32)),
@@ -54,7 +54,7 @@ class Releasing:
             max_iterations=self.solver.max_iterations,
         )
         q = dense.unpack(self.crf, values, 1)
-        self.labelings.append(q[0].argmax(1))
+        self.labelings.append(_labels(q[0]))
         return Settled(q, iteration.bounds(values), run.converged, run.iterations)
 
     def warm_up(self, root: Leaf) -> Settled | None:  # noqa: ARG002
@@ -95,16 +95,16 @@ class Releasing:
             return parent
         if cell.constraints[-1].probability(parent.q[0]) < 0.5:
             found = self.foreseen.get(_key(parent, cell.constraints[-1]))
-            if found is not None and not self._remembering(self.labelings)(found.q[0].argmax(1)):
+            if found is not None and not self._remembering(self.labelings)(_labels(found.q[0])):
                 return None
         else:  # the parent's side, where its mode is not quite at home
             found = self.clamp.settle(self.crf, [cell], parent, self.solver)[0]
         return found if found is not None and cell.mass(found.q[0]) >= enough else None
 
-    def _remembering(self, known: list[NDArray[np.int64]]) -> Callable[[NDArray[np.int64]], bool]:
+    def _remembering(self, known: list[NDArray[np.int32]]) -> Callable[[NDArray[np.int32]], bool]:
         """Tells whether labels are nearly those of none that are ``known``; new ones join them."""
 
-        def is_new(labels: NDArray[np.int64]) -> bool:
+        def is_new(labels: NDArray[np.int32]) -> bool:
             fresh = not any(np.count_nonzero(labels == other) > self.distinct * labels.size for other in known)
             if fresh:
                 known.append(labels)
@@ -119,6 +119,10 @@ class Releasing:
     def polish(self, leaf: Leaf) -> Settled | None:  # noqa: ARG002
         """Nothing was found after it that could help."""
         return None
+
+
+def _labels(q: NDArray[np.float64]) -> NDArray[np.int32]:
+    return q.argmax(1).astype(np.int32)
 
 
 def _key(parent: Settled, constraint: Cardinality) -> tuple[int, bytes, bytes]:

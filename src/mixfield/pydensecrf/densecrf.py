@@ -229,7 +229,7 @@ class DenseCRF:
         """The updates of one mode; the filters are built at the first use."""
         if self._built is None:
             crf = dense_crf.DenseCRF(self._unary(), self._kernels, negligible=0, symmetric=False)
-            self._built = dense.Iteration(crf, 1, dense.Bias.none(crf, 1), threads=_threads.available(), watch=False)
+            self._built = dense.Iteration(crf, 1, dense.no_bias(crf), threads=_threads.available(), watch=False)
         return self._built
 
     def _channels(self, Q: Float32s) -> Float32s:
