@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mixfield.clamping.cell import Cell
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.optima import Optima
+from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.energy import Energy
 from mixfield.meanfield import starts
 from mixfield.meanfield.free_energy import bounds
@@ -76,7 +77,12 @@ class Leaf:
         return uncut
 
     def heated(self) -> Floats:
-        """(T, n, L) marginals at each of ``temperatures``, each started from the next higher one."""
+        """(T, n, L) marginals at each of ``temperatures``, each started from the next higher one.
+
+        Dense fields, which would creep for hundreds of updates near T_max, are `melted` instead.
+        """
+        if isinstance(self.energy, DenseCRF):
+            return self.melted(self.temperatures.tolist())
         if self._heated is None:
             tilt = Tilt.shared(self.cell.bias, 1)
             path = np.empty((len(self.temperatures), *self.q.shape))
