@@ -179,6 +179,10 @@ def test_bad_masks_are_named():
         mf.Occupancy(scene, good[:1])
     with pytest.raises(MixfieldError, match=r"numbers in \[0, 1\]"):
         mf.Occupancy(scene, [good[0], 3.0 * good[1]])
+    with pytest.raises(MixfieldError, match="mask must be an array of numbers, got list"):
+        mf.Occupancy(scene, [good[0], [[0.0, 1.0], [0.0]]])
+    with pytest.raises(MixfieldError, match=r"variance must be one number, or one per view \(2\), got shape \(3,\)"):
+        mf.Occupancy(scene, good, variance=[0.1, 0.1, 0.1])
     for wrong in ({"form": "new"}, {"ignored": 0.0}, {"damping": 1.0}, {"noise": -1.0}, {"variance": 0.0}):
         with pytest.raises(MixfieldError, match=next(iter(wrong))):
             mf.Occupancy(scene, good, **wrong)

@@ -83,7 +83,11 @@ class Occupancy:
             foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True)
         )
         self._views = scene.reduced_views
-        scales = np.asarray(scene.scales if variance is None else variance, np.float64)
+        scales = _arrays.floats("variance", scene.scales if variance is None else variance)
+        if scales.ndim and scales.shape != (len(masks),):
+            raise MixfieldError(
+                f"variance must be one number, or one per view ({len(masks)}), got shape {scales.shape}"
+            )
         self.variance = tuple(_arrays.positive("variance", v) for v in np.broadcast_to(scales, len(masks)).tolist())
         self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
 
@@ -168,9 +172,13 @@ class Occupancy:
 
 def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
     """A mask as numbers in [0, 1] at the reduced size of its view."""
-    image = np.asarray(mask)
     name = f"mask of view {view.name!r}" if view.name else "mask"
-    values = image.astype(np.float64) / (255.0 if image.dtype == np.uint8 and image.max(initial=0) > 1 else 1.0)
+    try:
+        image = np.asarray(mask)
+        values = image.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise MixfieldError(f"{name} must be an array of numbers, got {type(mask).__name__}: {error}") from None
+    values /= 255.0 if image.dtype == np.uint8 and image.max(initial=0) > 1 else 1.0
     if values.ndim == 3 and values.shape[2] in (3, 4):
         values = values[..., :3].mean(-1)
     small = (-(-view.height // reduction), -(-view.width // reduction))

@@ -90,6 +90,10 @@ class PomFile:
 def read_pom(path: StrPath, *, ground: Ground | None = None, sizes: list[tuple[int, int]] | None = None) -> Scene:
     """Read the scene of a ``.pom`` file.
 
+    How long to iterate and what to leave out (``MAX_NB_SOLVER_ITERATIONS``, ``ERROR_MAX``, ``PROBA_IGNORED`` and the
+    like) is no part of a scene: `parse_pom` reads it, `mixfield.Solver` and `mixfield.Occupancy` have settings of their
+    own.
+
     Parameters
     ----------
     path : the file.
