@@ -136,3 +136,9 @@ def test_programs_without_a_guard_are_told_so(tmp_path, engine):
 def test_work_that_cannot_be_sent(tmp_path):
     with pytest.raises(MixfieldError, match="the work cannot be sent to other processes"):
         list(batch.map(lambda number, folder: None, items(2), tmp_path, engine=batch.Processes(2)))  # noqa: ARG005
+
+
+def test_an_item_that_cannot_be_sent(tmp_path):
+    wrong = batch.Item("wrong", lambda: None)
+    with pytest.raises(MixfieldError, match="item 'wrong' cannot be sent to other processes"):
+        list(batch.map(print, [*items(2), wrong], tmp_path, engine=batch.Processes(2)))

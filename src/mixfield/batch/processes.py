@@ -28,6 +28,7 @@ ATTEMPTS = 2  # workers that an item may cost before it has failed
 HERE = "here"  # the first word of a worker
 GUARD = 'a program that starts processes comes from a file and guards its main part by if __name__ == "__main__":'
 QUICK = 0.05  # seconds; a worker at quick items holds the next one too, and never waits for its driver
+UNSENDABLE = (pickle.PicklingError, AttributeError, TypeError)  # what Python says of things it cannot pickle
 
 Task = tuple[Item, int]  # an item, and which attempt at it this is
 
@@ -88,7 +89,7 @@ class Processes:
         with limited(max(1, _threads.available() // self.workers)), deaf():
             try:
                 return _Worker(multiprocessing.get_context(self.method), work, out)
-            except (pickle.PicklingError, AttributeError, TypeError) as error:
+            except UNSENDABLE as error:
                 raise MixfieldError(f"the work cannot be sent to other processes: {error}") from None
 
 
@@ -133,8 +134,12 @@ class _Worker:
         if not self.tasks:
             self._began = time.monotonic()
         self.tasks.append(task)
-        with suppress(ConnectionError):  # it is dead already: `take` will tell
+        try:
             self.connection.send(task[0])
+        except ConnectionError:
+            pass  # it is dead already: `take` will tell
+        except UNSENDABLE as error:
+            raise MixfieldError(f"item {task[0].name!r} cannot be sent to other processes: {error}") from None
 
     def tells(self) -> bool:
         """Whether what it says, if anything, is more than that it has started."""
