@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _threads, kernels
+from mixfield import _arrays, _threads, kernels
 from mixfield.energy.dense_crf import DenseCRF
 
 Floats = NDArray[np.float64]
@@ -36,6 +38,13 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
     kept = int(np.searchsorted(totals, crf.negligible, side="right"))
     kept = min(kept, crf.n_labels - 1)
     return np.setdiff1d(everything, candidates[:kept]), float(totals[kept - 1]) if kept else 0.0
+
+
+def restored(marginals: NDArray[Any], labels: NDArray[np.int64], n_labels: int) -> NDArray[Any]:
+    """Marginals (..., len(labels)) among all labels (..., L): those left out have probability zero."""
+    planes = np.zeros((n_labels, *marginals.shape[:-1]), marginals.dtype)  # memory that stays zero is never touched
+    planes[labels] = np.moveaxis(marginals, -1, 0)
+    return _arrays.frozen(np.moveaxis(planes, 0, -1))
 
 
 def _fixed_points(ratio: Floats, gamma: float) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads
-from mixfield.energy.active_labels import active_labels
+from mixfield.energy.active_labels import active_labels, restored
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.energy import Energy, allowed_labels, check
 from mixfield.energy.factor_graph import FactorGraph
@@ -236,12 +236,9 @@ def _dense_mean_field(crf: DenseCRF, heat: float, solver: Solver) -> Mode:
         max_iterations=solver.max_iterations,
     )
     log_z = iteration.bounds(values)
-    q = dense.unpack(small, values, 1)[0]
-    if small is not crf:
-        q, few = np.zeros((crf.n, crf.n_labels), np.float32), q
-        q[:, labels] = few
+    q = dense.unpack(small, values, 1)[0].reshape(*crf.shape, len(labels))
     return Mode(
-        marginals=_arrays.frozen(q.reshape(*crf.shape, crf.n_labels)),
+        marginals=_arrays.frozen(q) if small is crf else restored(q, labels, crf.n_labels),
         log_z=float(log_z[0]),
         converged=bool(run.converged[0]),
         iterations=int(run.iterations[0]),

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _simplex
 from mixfield.clamping.constraint import Cardinality
+from mixfield.energy.active_labels import restored
 from mixfield.meanfield.mode import Mode
 from mixfield.mixture import archive
 from mixfield.mixture.node import Node
@@ -119,7 +120,7 @@ class MixturePosterior:
         modes = tuple(
             replace(
                 mode,
-                marginals=_widened(mode.marginals, labels, n_labels),
+                marginals=restored(mode.marginals, labels, n_labels),
                 constraints=_renamed(mode.constraints, labels),
             )
             for mode in self.modes
@@ -152,12 +153,6 @@ class MixturePosterior:
 def _notebook() -> ModuleType:
     """How posteriors look in notebooks; by name, since reports stand on posteriors and not the other way round."""
     return import_module("mixfield.report.notebook")
-
-
-def _widened(marginals: Floats, labels: NDArray[np.int64], n_labels: int) -> Floats:
-    planes = np.zeros((n_labels, *marginals.shape[:-1]), marginals.dtype)  # memory that stays zero is never touched
-    planes[labels] = np.moveaxis(marginals, -1, 0)
-    return _arrays.frozen(np.moveaxis(planes, 0, -1))
 
 
 def _renamed(constraints: tuple[Cardinality, ...], labels: NDArray[np.int64]) -> tuple[Cardinality, ...]:
