@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import SEEDS
 
 import mixfield as mf
-from mixfield.energy.active_labels import active_labels
+from mixfield.energy.active_labels import active_labels, restored
 from mixfield.errors import NotConvergedWarning
 
 
@@ -133,3 +133,11 @@ def test_labels_of_photographs_stay_the_same(real, number):
     assert dropped.sum() >= 10
     assert (few.labeling() == every.labeling()).mean() >= 0.999
     assert every.marginals[..., dropped].sum(-1).max() <= 0.05
+
+
+def test_labels_left_out_come_back_as_zeros():
+    few = np.random.default_rng(0).dirichlet(np.ones(3), (6, 7)).round(1)  # rounded, so that some are equal
+    all_of_them = restored(few, np.array([2, 5, 8]), 9)
+    assert (all_of_them[..., [2, 5, 8]] == few).all()
+    assert all_of_them.sum() == pytest.approx(few.sum())
+    assert (mf.Mode(all_of_them, 0.0).labeling() == np.array([2, 5, 8])[few.argmax(-1)]).all()
