@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mixfield.energy.lattice import _number
 from mixfield.kernels import lattice, rows, separable, softmax
 from mixfield.meanfield import dense
 
@@ -73,18 +74,12 @@ def test_points_are_mixtures_of_the_corners_around_them(d, rng):
     assert mean == pytest.approx(elevated @ multiplier.astype(float), rel=1e-3, abs=1e-4 * float(multiplier.max()))
 
 
-def test_numbers_follow_first_appearance_whatever_the_shares(rng):
-    keys = rng.integers(0, 50, (60, 3))
-    whole, first, second = (np.empty((60, 3), np.int32) for _ in range(3))
-    known = lattice.number(keys, 0, 60, whole)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_numbers_follow_first_appearance_whatever_the_shares(threads, rng):
+    keys = rng.integers(0, 5000, (60_000, 3))
+    known, corner = _number(keys, threads)
     assert known.tolist() == list(dict.fromkeys(keys.ravel().tolist()))
-    assert (known[whole] == keys).all()
-    left = lattice.number(keys, 0, 25, first)
-    right = lattice.number(keys, 25, 60, second)
-    merged, numbers = lattice.merge(left, right)
-    second[25:] = numbers[second[25:]]
-    assert merged.tolist() == known.tolist()
-    assert (np.concatenate([first[:25], second[25:]]) == whole).all()
+    assert (known[corner] == keys).all()
 
 
 def test_neighbours_are_steps_apart():

@@ -159,11 +159,12 @@ def _number(keys: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], I
     known = np.empty(0, np.int64)
     for first in sorted(shares):
         last, found = shares[first]
-        if first == 0:
-            known = found.copy()
-            continue
-        known, numbers = kernels.lattice.merge(known, found)
-        corner[first:last] = numbers[corner[first:last]]
+        if first > 0:  # those of the portion before keep their numbers
+            both = np.concatenate([known, found])[:, None]
+            numbers = np.empty(both.shape, np.int32)
+            found = kernels.lattice.number(both, 0, len(both), numbers)
+            corner[first:last] = numbers[len(known) :, 0][corner[first:last]]
+        known = found
     return known, corner
 
 

@@ -155,28 +155,6 @@ def number(keys, first, last, vertex):
 
 
 @njit(cache=True, nogil=True)
-def merge(known, more):
-    """All distinct keys, those of ``known`` first; and the numbers of ``more`` among them."""
-    everything = np.empty(len(known) + len(more), np.int64)
-    for i in range(len(known)):
-        everything[i] = known[i]
-    table = hashed(everything, len(known))
-    count = len(known)
-    numbers = np.empty(len(more), np.int32)
-    for i in range(len(more)):
-        at = _find(table, more[i])
-        if table[at + 1] == 0:
-            if 4 * count >= len(table):
-                table = hashed(everything, count)
-                at = _find(table, more[i])
-            everything[count] = more[i]
-            count += 1
-            table[at], table[at + 1] = more[i], count
-        numbers[i] = table[at + 1] - 1
-    return everything[:count], numbers
-
-
-@njit(cache=True, nogil=True)
 def codes(features, vertex, m):
     """(m,) a code of where each corner lies, by the first point around it: near corners get near (Morton) codes."""
     n, d = features.shape
