@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from mixfield.energy.lattice import _number
-from mixfield.kernels import lattice, rows, separable, softmax
+from mixfield.kernels import coarse, lattice, rows, separable, softmax
 from mixfield.meanfield import dense
 
 pytestmark = [
@@ -32,14 +34,16 @@ def test_weigh_adds_weighted_rows(channels, rng):
     assert out == pytest.approx(expected.ravel(), rel=1e-5)
 
 
-@pytest.mark.parametrize("channels", [4, 8, 12])
-@pytest.mark.parametrize("keep", [0.0, 1.0])
-def test_smooth_adds_half_of_both_neighbours(channels, keep, rng):
-    source = rng.random((5, channels)).astype(np.float32)
-    out = rng.random((5, channels)).astype(np.float32)
-    expected = keep * out[2] + 0.5 * (source[2] + 0.5 * (source[0] + source[4]))
-    rows.smooth(source.ravel(), 2, 0, 4, channels, np.float32(0.5), np.float32(keep), out.reshape(-1))
-    assert out[2] == pytest.approx(expected, rel=1e-5)
+@pytest.mark.parametrize("channels", [4, 8, 12, 16, 24, 40, 60])
+def test_chains_add_half_of_both_neighbours(channels, rng):
+    values = rng.random((9, channels)).astype(np.float32)
+    order, bond = np.array([7, 2, 5, 0, 8] + 8 * [0], np.int32), np.array([0.5, 0.5, 0.0, 0.5, 0.0], np.float32)
+    expected = values.copy()
+    for first, second in ((7, 2), (2, 5), (0, 8)):
+        expected[first] += 0.5 * values[second]
+        expected[second] += 0.5 * values[first]
+    lattice.blur(values, order, bond, 0, 5)
+    assert values == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("size", [1, 4, 31, 32, 75])
@@ -77,17 +81,50 @@ def test_points_are_mixtures_of_the_corners_around_them(d, rng):
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_numbers_follow_first_appearance_whatever_the_shares(threads, rng):
     keys = rng.integers(0, 5000, (60_000, 3))
-    known, corner = _number(keys, threads)
+    known, _, corner = _number(keys, threads)
     assert known.tolist() == list(dict.fromkeys(keys.ravel().tolist()))
     assert (known[corner] == keys).all()
 
 
 def test_neighbours_are_steps_apart():
-    known = np.array([10, 17, 3, 24])
-    plus, minus = np.empty((1, 4), np.int32), np.empty((1, 4), np.int32)
-    lattice.link(lattice.hashed(known, 4), known, np.array([7]), 0, 1, plus, minus)
-    assert plus.tolist() == [[1, 3, 0, 4]]
-    assert minus.tolist() == [[2, 0, 4, 1]]
+    known = np.array([10, 17, 3, 99, 24, 50, 57])
+    order, bond = lattice.link(lattice.hashed(known, 7), known, 7)
+    assert order[:6].tolist() == [2, 0, 1, 4, 5, 6]
+    assert bond.tolist() == [0.5, 0.5, 0.5, 0.0, 0.5, 0.0]
+
+
+def test_some_corners_keep_their_neighbours():
+    order, bond = np.array([2, 0, 1, 4, 5, 6] + 8 * [0], np.int32), np.array([0.5, 0.5, 0.5, 0.0, 0.5, 0.0], np.float32)
+    place = np.array([0, 1, -1, -1, 2, -1, 3], np.int32)  # corners 0, 1, 4 and 6
+    some, bonds = lattice.relink(order, bond, place)
+    assert some[:4].tolist() == [0, 1, 2, 3]
+    assert bonds.tolist() == [0.5, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("channels", [4, 8, 24])
+def test_down_and_up_are_sums_along_both_axes(channels, rng):
+    rows, columns, reach = 7, 9, 4
+    values = rng.random((rows, columns, channels)).astype(np.float32)
+    row_start, start = np.array([-2, 0, 4]), np.array([-3, 1, 4, 8])
+    row_taps, taps = (rng.random((len(s), reach)).astype(np.float32) for s in (row_start, start))
+    down = np.zeros((3, 4 * channels), np.float32)
+    coarse.down(values.reshape(rows, -1), channels, row_start, row_taps, start, taps, 0, 3, down)
+    expected = np.zeros((3, 4, channels))
+    for j, i, r, c in itertools.product(range(3), range(4), range(reach), range(reach)):
+        y, x = row_start[j] + r, start[i] + c
+        if 0 <= y < rows and 0 <= x < columns:
+            expected[j, i] += row_taps[j, r] * taps[i, c] * values[y, x]
+    assert down.reshape(expected.shape) == pytest.approx(expected, rel=1e-5)
+
+    above, over = np.array([0, 1, 1, 2, 3]), np.array([0, 2, 2, 3, 4, 5])
+    up_rows, up = (rng.random((len(s), reach)).astype(np.float32) for s in (above, over))
+    for keep in (False, True):
+        out = np.full((2, 6 * channels), 2.0, np.float32)
+        coarse.up_add(values.reshape(rows, -1), channels, above, up_rows, over, up, 2, 4, keep, out)
+        expected = np.full((2, 6, channels), 2.0 * keep)
+        for j, i, r, c in itertools.product(range(2), range(6), range(reach), range(reach)):
+            expected[j, i] += up_rows[2 + j, r] * up[i, c] * values[above[2 + j] + r, over[i] + c]
+        assert out.reshape(expected.shape) == pytest.approx(expected, rel=1e-5)
 
 
 def test_ranks_sort(rng):
@@ -108,7 +145,7 @@ def test_rows_beyond_the_edge_have_no_weight(rng):
     assert out == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("n_modes", [1, 2, 20])
+@pytest.mark.parametrize("n_modes", [1, 2, 3, 8, 20])
 @pytest.mark.parametrize("per_mode", [2, 3])
 def test_an_update_is_a_softmax(per_mode, n_modes, rng):
     """Modes with a bias but for the first, three labels of which the last may follow from the others."""
@@ -125,9 +162,9 @@ def test_an_update_is_a_softmax(per_mode, n_modes, rng):
     )
     new, cooling = np.zeros_like(old), np.linspace(1.0, 0.5, n_modes).astype(np.float32)
     sums, change = dense._update(unary, more, shared, field, old, per_mode, cooling, (0, n), new)
-    seen = np.zeros((3, 7 * n_modes))
+    seen = np.zeros((3, 8 * n_modes))
     softmax.bound_terms(unary, more, shared, field, new, per_mode, n_modes, 0, n, seen)
-    terms = seen.reshape(3, 7, n_modes).sum(1)
+    terms = seen.reshape(3, 8, n_modes).sum(1)
     labels = np.empty((n_modes, n), np.int32)
     softmax.likeliest(unary, new, per_mode, n_modes, 0, n, labels)
     for k in range(n_modes):

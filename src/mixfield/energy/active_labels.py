@@ -12,6 +12,8 @@ from mixfield.energy.dense_crf import DenseCRF
 
 Floats = NDArray[np.float64]
 
+WEAK = 0.2  # share of what is negligible up to which labels are not looked at pixel by pixel
+
 
 def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
     """Labels worth keeping, and a bound on the probability that mean field would give all others at any pixel.
@@ -34,7 +36,9 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
         return everything, 0.0
     candidates = candidates[np.argsort(ratio[candidates], kind="stable")]
     factor = np.exp(gamma * _fixed_points(ratio[candidates], gamma))
-    totals = _largest_totals(crf, candidates, factor)
+    totals = np.cumsum(factor * ratio[candidates])  # as if all had their largest value at the same pixel
+    weak = int(np.searchsorted(totals, WEAK * crf.negligible, side="right"))
+    totals[weak:] = totals[weak - 1 : weak].sum() + _largest_totals(crf, candidates[weak:], factor[weak:])
     kept = int(np.searchsorted(totals, crf.negligible, side="right"))
     kept = min(kept, crf.n_labels - 1)
     return np.setdiff1d(everything, candidates[:kept]), float(totals[kept - 1]) if kept else 0.0

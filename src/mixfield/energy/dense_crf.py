@@ -12,14 +12,15 @@ from mixfield import _arrays, _threads, kernels
 from mixfield.energy.channels import padded, room
 from mixfield.energy.coupling import couple, row_sums
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
-from mixfield.energy.separable import Separable
+from mixfield.energy.lattice import Lattice
 from mixfield.energy.unary import FORBIDDEN, LARGE, log_costs, tamed
 from mixfield.errors import InfeasibleError, MixfieldError
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-BAND = 1 << 18  # numbers that one thread works on at a time
+BAND = 1 << 18  # numbers that one thread works on at a time, at most
+SHARES = 16  # portions at least, so that threads get equal ones
 FEW = 6  # labels up to which it pays to leave out the last of them
 
 
@@ -184,14 +185,15 @@ class DenseCRF:
             if coupling.unit:
                 total += max(0.0, coupling.strength)
             else:
-                largest = max(0.0, float(row_sums(coupling.filter, self.n).max()))
+                largest = max(0.0, float(row_sums(coupling.filter, self.n)[0].max()))
                 total += largest if coupling.compatibility is None else coupling.strength * largest
         return total / 2
 
     @property
     def coupling_strength(self) -> Floats:
         """(n,) sum of the couplings of each pixel, for criteria that clamp where it is largest."""
-        return np.asarray(sum((row_sums(one.filter, self.n) for one in self.couplings), np.zeros(self.n)), np.float64)
+        sums = (row_sums(coupling.filter, self.n)[0] for coupling in self.couplings)
+        return np.asarray(sum(sums, np.zeros(self.n)), np.float64)
 
     # ------------------------------------------------------------------ what the dense solver asks
 
@@ -219,21 +221,15 @@ class DenseCRF:
     @property
     def largest_support(self) -> float:
         """The largest support that a label can get anywhere, if every kernel is Potts."""
-        return float(self.shared_support.max(initial=0.0))
+        return float(self.shared_support[0].max(initial=0.0))
 
     @cached_property
-    def shared_support(self) -> Float32s:
-        """(n,) support that the labels of a pixel share, if every kernel is Potts."""
-        return self._support_of_ones(rough=False)
-
-    @cached_property
-    def rough_support(self) -> Float32s:
-        """(n,) the same where the filters are rough."""
-        return self._support_of_ones(rough=True)
-
-    def _support_of_ones(self, *, rough: bool) -> Float32s:
-        rows = (row_sums(coupling.filter, self.n, rough=rough) for coupling in self.couplings)
-        return sum(rows, np.zeros(self.n, np.float32))
+    def shared_support(self) -> tuple[Float32s, Float32s]:
+        """(n,) support that the labels of a pixel share, if every kernel is Potts; and the same where filters are
+        rough."""
+        sums = [row_sums(coupling.filter, self.n) for coupling in self.couplings]
+        silence = np.zeros(self.n, np.float32)
+        return sum((exact for exact, _ in sums), silence), sum((rough for _, rough in sums), silence)
 
     def width(self, n_modes: int) -> int:
         """Numbers stored per pixel for all modes together."""
@@ -242,10 +238,10 @@ class DenseCRF:
     @cached_property
     def bands(self) -> list[tuple[int, int]]:
         """Pixels in portions of whole rows, the same for any number of threads."""
-        whole = any(isinstance(coupling.filter, Separable) for coupling in self.couplings)
+        whole = not all(isinstance(coupling.filter, Lattice) for coupling in self.couplings)
         width = self.shape[-1] if whole else min(self.n, 128)
         rows = -(-self.n // width)
-        step = max(1, BAND // (width * max(self.channels, 4)))
+        step = max(1, min(BAND // (width * max(self.channels, 4)), rows // SHARES))
         return [(width * row, min(self.n, width * (row + step))) for row in range(0, rows, step)]
 
     def workspaces(self, channels: int) -> list[tuple[Float32s, ...]]:
@@ -311,14 +307,12 @@ class DenseCRF:
         crf.shape, crf.least, crf.negligible = self.shape, self.least, 0.0
         crf.kept = labels if self.kept is None else self.kept[labels]
         crf.costs = np.ascontiguousarray(self.costs[:, labels])
-        empty = np.flatnonzero((crf.costs >= FORBIDDEN).all(1))
-        if len(empty):
+        if crf.costs.max() >= FORBIDDEN and len(empty := np.flatnonzero((crf.costs >= FORBIDDEN).all(1))):
             pixel = tuple(int(i) for i in np.unravel_index(empty[0], self.shape))
             raise InfeasibleError(f"labels {labels.tolist()} are all forbidden at pixel {pixel}; keep one that is not")
         crf.couplings = tuple(coupling.restricted(labels) for coupling in self.couplings)
         if self.is_potts:
             crf.__dict__["shared_support"] = self.shared_support
-            crf.__dict__["rough_support"] = self.rough_support
         return crf
 
     # ------------------------------------------------------------------ helpers

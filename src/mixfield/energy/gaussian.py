@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield.energy.coarse_grid import CoarseGrid
 from mixfield.energy.lattice import Lattice
 from mixfield.energy.normalization import Normalization
 from mixfield.energy.separable import Separable
@@ -56,10 +57,11 @@ class Gaussian:
     normalization: Normalization = "symmetric"
 
     def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
-        """The sums of this kernel on a field of ``shape``: exact where the bandwidth is small."""
+        """The sums of this kernel on a field of ``shape``: exact where the bandwidth is small, to a thousandth on
+        images."""
         sigmas = _bandwidths("sxy", self.sxy, len(shape))
-        if Separable.suits(sigmas):
-            return Separable.build(shape, sigmas, strength=strength, normalization=self.normalization)
+        if grid := grid_filter(shape, sigmas):
+            return grid.build(shape, sigmas, strength=strength, normalization=self.normalization)
         features = np.empty((*shape, len(shape)), np.float32)
         _place(features, sigmas)
         return _lattice(features.reshape(-1, len(shape)), self, strength, symmetric, threads)
@@ -119,6 +121,13 @@ class Features:
 
 
 Kernel = Gaussian | Bilateral | Features
+
+
+def grid_filter(shape: tuple[int, ...], sigmas: Sequence[float]) -> type[CoarseGrid] | type[Separable] | None:
+    """The filter along the axes of a grid that suits such bandwidths, if there is one."""
+    if CoarseGrid.suits(shape, sigmas):
+        return CoarseGrid
+    return Separable if Separable.suits(sigmas) else None
 
 
 def _lattice(features: Float32s, kernel: Kernel, strength: float, symmetric: bool, threads: int) -> Lattice:

@@ -14,6 +14,8 @@ from mixfield.energy.normalization import Normalization, factors
 
 Float32s = NDArray[np.float32]
 Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Chain = tuple[Int32s, Float32s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,9 @@ class Lattice:
     Attributes
     ----------
     corner, weight : (n, d + 1) corners of the simplex around each point, and their weights when values are read back.
-    plus, minus : (d + 1, m) neighbours along each direction, m where there is none.
+    size : m, the number of corners.
+    chains : along each direction the corners that are neighbours, one after the other, and their bonds; see
+        `mixfield.kernels.lattice.link`.
     ratio : (n,) weights when values are collected, as a multiple of those when they are read back.
     symmetric : average over both orders of the directions.  Where neighbours are missing the order matters, and only
         the average is a symmetric kernel, the derivative of an energy; a single order costs less where colours are
@@ -35,8 +39,8 @@ class Lattice:
 
     corner: Int32s
     weight: Float32s
-    plus: Int32s
-    minus: Int32s
+    size: int
+    chains: tuple[Chain, ...]
     ratio: Float32s
     symmetric: bool = True
 
@@ -60,74 +64,101 @@ class Lattice:
             kernels.lattice.embed(features, scale.astype(np.float32), multiplier, step, first, last, keys, weight)
 
         _threads.split(embed, n, threads, updates=8 * n)
-        known, corner = _number(keys, threads)
-        known = _reorder(features, known, corner, threads)
-        plus, minus = _neighbours(known, step, threads)
+        known, table, corner = _number(keys, threads)
+        known = _reorder(features, known, table, corner, threads)
+        chains = _chains(known, table, step, threads)
         gain = 1 + 2.0**-d
         weight *= np.float32(1 / gain)  # so that a point far from all others gets itself back
-        lattice = Lattice(corner, weight, plus, minus, np.full(n, gain, np.float32), symmetric)
+        lattice = Lattice(corner, weight, len(known), chains, np.full(n, gain, np.float32), symmetric)
         # filtered ones: how much kernel each point has around it
-        before, after = factors(lattice.apply(np.ones((n, 4), np.float32), threads)[:, 0], normalization)
+        before, after = factors(lattice.row_sums(threads)[0], normalization)
         factor = np.float32(strength) * after
         weight *= factor[:, None]
         ratio = gain * before / np.where(factor == 0, 1.0, factor)
         return replace(lattice, ratio=ratio.astype(np.float32))
 
     def workspace(self, channels: int) -> tuple[Float32s, ...]:
-        """Values at the corners, and zeros for the neighbour that is missing."""
-        return tuple(room(self.plus.shape[1] + 1, channels) for _ in range(3))
+        """Two tables of values at the corners."""
+        return room(self.size, channels), room(self.size, channels)
 
     def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:
         """Splat and blur values (n, C): what `add` reads.  ``rough`` takes the directions in one order only."""
-        corners, channels = self.plus.shape[1], values.shape[1]
-        here, there, both = space
+        here, there = space
+        self._splat(values, here, there, threads)
+        if rough or not self.symmetric:
+            self._blur(here, self.chains, threads)
+        else:
+            self._blur_both_ways(here, there, threads)
+            _threads.split(lambda a, b: _average(here[a:b], there[a:b]), self.size, threads, updates=here.size / 4)
+        return here
 
-        def splat(first: int, last: int) -> None:
+    def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:
+        """(n,) sums of ones, and the same where the directions are taken in one order only."""
+        values, (here, there) = np.ones((len(self.corner), 4), np.float32), self.workspace(4)
+        self._splat(values, here, there, threads)
+        if not self.symmetric:
+            self._blur(here, self.chains, threads)
+            sums = self._read(here, threads)
+            return sums, sums
+        self._blur_both_ways(here, there, threads)
+        forth, back = self._read(here, threads), self._read(there, threads)
+        return (forth + back) / 2, forth
+
+    def _read(self, prepared: Float32s, threads: int) -> Float32s:
+        out = np.zeros((len(self.corner), prepared.shape[1]), np.float32)
+
+        def work(first: int, last: int) -> None:
+            self.add(prepared, first, last, out[first:last])
+
+        _threads.split(work, len(out), threads, updates=out.size)
+        return out[:, 0]
+
+    def _blur_both_ways(self, here: Float32s, there: Float32s, threads: int) -> None:
+        """Blur the table ``here`` in one order of the directions, and a copy of it ``there`` in the other."""
+        _threads.split(lambda a, b: np.copyto(there[a:b], here[a:b]), self.size, threads, updates=here.size / 4)
+        ways = (here, self.chains), (there, self.chains[::-1])
+
+        def work(first: int, last: int) -> None:
+            for table, chains in ways[first:last]:
+                self._blur(table, chains, 1)
+
+        _threads.split(work, 2, threads, updates=here.size)
+
+    def _splat(self, values: Float32s, here: Float32s, there: Float32s, threads: int) -> None:
+        halves = (0, len(values) // 2, len(values))
+
+        def work(first: int, last: int) -> None:
             for half in range(first, last):
-                points, table = (half * len(values) // 2, (half + 1) * len(values) // 2), (here, there)[half]
+                points, table = (halves[half], halves[half + 1]), (here, there)[half]
                 kernels.lattice.splat(values, self.corner, self.weight, self.ratio, *points, table)
 
-        def unite(first: int, last: int) -> None:
-            here[first:last] += there[first:last]
+        _threads.split(work, 2, threads, updates=self.corner.size * (2 + here.shape[1] / 4))
+        _threads.split(lambda a, b: np.add(here[a:b], there[a:b], here[a:b]), self.size, threads, updates=here.size / 8)
 
-        def blur(source: Float32s, direction: int, target: Float32s, gain: float = 1.0, keep: float = 0.0) -> None:
-            plus, minus, factors = self.plus[direction], self.minus[direction], (np.float32(gain), np.float32(keep))
+    def _blur(self, table: Float32s, chains: tuple[Chain, ...], threads: int) -> None:
+        for order, bond in chains:
 
-            def work(first: int, last: int) -> None:
-                kernels.lattice.blur(source, plus, minus, *factors, first, last, target)
+            def work(first: int, last: int, order: Int32s = order, bond: Float32s = bond) -> None:
+                kernels.lattice.blur(table, order, bond, _end(bond, first), _end(bond, last))
 
-            _threads.split(work, corners, threads, updates=corners * (2 + channels / 4))
-
-        _threads.split(splat, 2, threads, updates=self.corner.size * (2 + channels / 4))
-        _threads.split(unite, corners, threads, updates=corners * channels / 8)
-        directions = len(self.plus)
-        if rough or not self.symmetric:
-            for direction in range(directions):
-                blur(here, direction, there)
-                here, there = there, here
-            return here
-        source = here
-        for direction in range(directions):
-            target = both if (directions - direction) % 2 else there
-            blur(source, direction, target, gain=1.0 if direction < directions - 1 else 0.5)
-            source = target
-        for direction in range(directions - 1, 0, -1):
-            blur(here, direction, there)
-            here, there = there, here
-        blur(here, 0, both, gain=0.5, keep=1.0)
-        return both
+            _threads.split(work, len(bond), threads, updates=len(bond) * table.shape[1] / 8)
 
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """The sums over some of the points at the same points, (p, C) to (p, C), on the corners around them alone."""
         corner = self.corner[points]
-        used = np.zeros(self.plus.shape[1] + 1, bool)
-        used[corner] = True
-        kept = np.flatnonzero(used)
-        place = np.full(len(used), len(kept), np.int32)
+        place = np.full(self.size, -1, np.int32)
+        place[corner] = 0
+        kept = np.flatnonzero(place == 0)
         place[kept] = np.arange(len(kept))
-        corner, plus, minus = place[corner], place[self.plus.take(kept, 1)], place[self.minus.take(kept, 1)]
-        small = Lattice(corner, self.weight[points], plus, minus, self.ratio[points], symmetric=False)
-        return lambda values: small.apply(values, 1)
+        chains = tuple(kernels.lattice.relink(order, bond, place) for order, bond in self.chains)
+        small = Lattice(place[corner], self.weight[points], len(kept), chains, self.ratio[points], symmetric=False)
+
+        def sums(values: Float32s) -> Float32s:
+            out = np.zeros_like(values)
+            small.add(small.prepare(values, small.workspace(values.shape[1]), 1), 0, len(values), out)
+            return out
+
+        return sums
 
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
         """Add the sums of points ``first`` to ``last`` to ``out`` (last - first, C), or write them."""
@@ -135,42 +166,33 @@ class Lattice:
             out[:] = 0.0
         kernels.lattice.slice_add(prepared, self.corner, self.weight, first, last, out)
 
-    def apply(self, values: Float32s, threads: int) -> Float32s:
-        """All sums (n, C)."""
-        prepared, out = self.prepare(values, self.workspace(values.shape[1]), threads), np.zeros_like(values)
 
-        def work(first: int, last: int) -> None:
-            self.add(prepared, first, last, out[first:last])
-
-        _threads.split(work, len(values), threads, updates=len(values) * values.shape[1])
-        return out
-
-
-def _number(keys: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], Int32s]:
-    """Distinct keys by first appearance, and the number of each: the same for any number of threads."""
+def _number(keys: Int64s, threads: int) -> tuple[Int64s, Int64s, Int32s]:
+    """Distinct keys by first appearance, their hash table, and the number of each, whatever the number of threads."""
     n, corners = keys.shape
     corner = np.empty((n, corners), np.int32)
-    shares: dict[int, tuple[int, NDArray[np.int64]]] = {}
+    shares: dict[int, tuple[int, Int64s, Int64s]] = {}
 
     def work(first: int, last: int) -> None:
-        shares[first] = last, kernels.lattice.number(keys, first, last, corner)
+        shares[first] = last, *kernels.lattice.number(keys, first, last, corner)
 
     _threads.split(work, n, threads, updates=8 * n)
-    known = np.empty(0, np.int64)
+    known, table = np.empty(0, np.int64), np.empty(0, np.int64)
     for first in sorted(shares):
-        last, found = shares[first]
+        last, found, table = shares[first]
         if first > 0:  # those of the portion before keep their numbers
             both = np.concatenate([known, found])[:, None]
             numbers = np.empty(both.shape, np.int32)
-            found = kernels.lattice.number(both, 0, len(both), numbers)
+            found, table = kernels.lattice.number(both, 0, len(both), numbers)
             corner[first:last] = numbers[len(known) :, 0][corner[first:last]]
         known = found
-    return known, corner
+    return known, table, corner
 
 
-def _reorder(features: Float32s, known: NDArray[np.int64], corner: Int32s, threads: int) -> NDArray[np.int64]:
+def _reorder(features: Float32s, known: Int64s, table: Int64s, corner: Int32s, threads: int) -> Int64s:
     """Renumber the corners, in place, so that near ones lie near in memory; returns the keys in the new order."""
     rank = kernels.lattice.ranks(kernels.lattice.codes(features, corner, len(known)))
+    kernels.lattice.renumber(table, rank)
 
     def work(first: int, last: int) -> None:
         corner[first:last] = rank[corner[first:last]]
@@ -181,12 +203,25 @@ def _reorder(features: Float32s, known: NDArray[np.int64], corner: Int32s, threa
     return ordered
 
 
-def _neighbours(known: NDArray[np.int64], step: NDArray[np.int64], threads: int) -> tuple[Int32s, Int32s]:
-    plus, minus = (np.empty((len(step), len(known)), np.int32) for _ in range(2))
-    table = kernels.lattice.hashed(known, len(known))
+def _chains(known: Int64s, table: Int64s, step: Int64s, threads: int) -> tuple[Chain, ...]:
+    chains: dict[int, Chain] = {}
 
     def work(first: int, last: int) -> None:
-        kernels.lattice.link(table, known, step, first, last, plus, minus)
+        for direction in range(first, last):
+            chains[direction] = kernels.lattice.link(table, known, step[direction])
 
-    _threads.split(work, len(step), threads, updates=4 * plus.size)
-    return plus, minus
+    _threads.split(work, len(step), threads, updates=4 * len(step) * len(known))
+    return tuple(chains[direction] for direction in range(len(step)))
+
+
+def _end(bond: Float32s, place: int) -> int:
+    """The first place from here on at which no chain is cut."""
+    if place in (0, len(bond)):
+        return place
+    return place + int(np.argmax(bond[place - 1 :] == 0))
+
+
+def _average(here: Float32s, other: Float32s) -> None:
+    """Half of the sum, in place."""
+    here += other
+    here *= np.float32(0.5)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mixfield.kernels import binary as binary
+    from mixfield.kernels import coarse as coarse
     from mixfield.kernels import coloring as coloring
     from mixfield.kernels import counts as counts
     from mixfield.kernels import lattice as lattice
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _SUBMODULES = (
     "binary",
+    "coarse",
     "coloring",
     "counts",
     "lattice",

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mixfield.kernels.rows import fetch, pour, smooth, weigh
+from mixfield.kernels.rows import AHEAD, chain, fetch, pour, weigh
 
-AHEAD = 8  # points or corners whose places in a hash table are asked for early
 LANES = 32  # points embedded together, so that every step of the embedding runs over contiguous numbers
 
 
@@ -124,7 +123,10 @@ def hashed(known, count):
 
 @njit(cache=True, nogil=True)
 def number(keys, first, last, vertex):
-    """Number the distinct keys of points ``first`` to ``last`` by first appearance; returns them in that order."""
+    """Number the distinct keys of points ``first`` to ``last`` by first appearance.
+
+    Returns them in that order, and a hash table that knows their numbers.
+    """
     corners = keys.shape[1]
     known, count = np.empty(1 << 12, np.int64), np.int64(0)  # a plain 0 would be a type of its own to compile for
     table = hashed(known, count)
@@ -151,7 +153,15 @@ def number(keys, first, last, vertex):
                     table[at], table[at + 1] = key, count
                 last_key[r], last_number[r] = key, np.int32(table[at + 1] - 1)
             vertex[p, r] = last_number[r]
-    return known[:count]
+    return known[:count], table
+
+
+@njit(cache=True, nogil=True)
+def renumber(table, rank):
+    """Give the keys of a hash table new numbers."""
+    for at in range(1, len(table), 2):
+        if table[at] != 0:
+            table[at] = rank[table[at] - 1] + 1
 
 
 @njit(cache=True, nogil=True)
@@ -167,12 +177,15 @@ def codes(features, vertex, m):
         for j in range(d):
             lowest[j] = min(lowest[j], features[p, j])
     bits = min(8, 40 // d)
+    spread = np.zeros(1 << bits, np.int64)  # the bits of a number, d places apart
+    for number in range(1 << bits):
+        for b in range(bits):
+            spread[number] |= ((number >> b) & 1) << (b * d)
     code = np.zeros(m, np.int64)
     for v in range(m):
         for j in range(d):
             cell = min(np.int64((features[first[v], j] - lowest[j]) * np.float32(0.5)), (1 << bits) - 1)
-            for b in range(bits):
-                code[v] |= ((cell >> b) & 1) << (b * d + j)
+            code[v] |= spread[cell] << j
     return code
 
 
@@ -203,27 +216,48 @@ def ranks(code):
 
 
 @njit(cache=True, nogil=True)
-def link(table, known, step, first, last, plus, minus):
-    """Neighbours (d + 1, m) of every corner along directions ``first`` to ``last``; m where there is none."""
+def link(table, known, step):
+    """Corners that are neighbours along one direction, chain after chain, those without neighbours left out.
+
+    Returns (k + AHEAD,) their numbers, and some more for those who look ahead, and (k,) their bonds with the next: a
+    half, or zero at the end of a chain.
+    """
     m = len(known)
-    for j in range(first, last):
-        for u in range(m):
-            minus[j, u] = m
-        for u in range(m):
-            if u + AHEAD < m:
-                fetch(table, 2 * _slot(known[u + AHEAD] + step[j], len(table) // 2 - 1))
-            at = _find(table, known[u] + step[j])
-            other = table[at + 1] - 1
-            if other >= 0:
-                plus[j, u] = other
-                minus[j, other] = u
-            else:
-                plus[j, u] = m
+    next_one, follows = np.empty(m, np.int32), np.zeros(m, np.bool_)
+    for u in range(m):
+        if u + AHEAD < m:
+            fetch(table, 2 * _slot(known[u + AHEAD] + step, len(table) // 2 - 1))
+        at = _find(table, known[u] + step)
+        next_one[u] = table[at + 1] - 1
+        if next_one[u] >= 0:
+            follows[next_one[u]] = True
+    order, bond, count = np.zeros(m + AHEAD, np.int32), np.zeros(m, np.float32), 0
+    for first in range(m):
+        if next_one[first] >= 0 and not follows[first]:
+            u = np.int32(first)
+            while u >= 0:
+                order[count] = u
+                u = next_one[u]
+                bond[count] = 0.5 if u >= 0 else 0.0
+                count += 1
+    return order[: count + AHEAD].copy(), bond[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def relink(order, bond, place):
+    """The same for some of the corners, which have new numbers: ``place``, -1 for all others."""
+    kept, bonds, count = np.zeros(len(order), np.int32), np.zeros(len(bond), np.float32), 0
+    for e in range(len(bond)):
+        if place[order[e]] >= 0:
+            kept[count] = place[order[e]]
+            bonds[count] = bond[e] if place[order[e + 1]] >= 0 else 0.0
+            count += 1
+    return kept[: count + AHEAD].copy(), bonds[:count].copy()
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def splat(values, vertex, weight, ratio, first, last, out):
-    """Pour the values (n, C) of points ``first`` to ``last`` out over the corners around them, into ``out`` (m + 1, C).
+    """Pour the values (n, C) of points ``first`` to ``last`` out over the corners around them, into ``out`` (m, C).
 
     Weights are those of `slice_add` times the point's ``ratio``.  What was in ``out`` is forgotten.
     """
@@ -235,20 +269,16 @@ def splat(values, vertex, weight, ratio, first, last, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def blur(values, plus, minus, gain, keep, first, last, out):
-    """Corners ``first`` to ``last`` plus half of both neighbours along one direction, times ``gain``, into ``out``.
-
-    If ``keep`` is not zero, they are added to what is there.
-    """
-    channels = values.shape[1]
-    source, target = values.reshape(-1), out.reshape(-1)
-    for u in range(first, last):
-        smooth(source, u, plus[u], minus[u], channels, gain, keep, target)
+def blur(values, order, bond, first, last):
+    """Add half of both neighbours along one direction to the corners in places ``first`` to ``last`` of ``order``, in
+    place; chains must not be cut."""
+    if first < last:
+        chain(values.reshape(-1), order, bond, first, last, values.shape[1])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def slice_add(values, vertex, weight, first, last, out):
-    """Add the values (m + 1, C) around points ``first`` to ``last`` to ``out`` (last - first, C)."""
+    """Add the values (m, C) around points ``first`` to ``last`` to ``out`` (last - first, C)."""
     channels, corners = values.shape[1], vertex.shape[1]
     source, target, rows, weights = values.reshape(-1), out.reshape(-1), vertex.reshape(-1), weight.reshape(-1)
     for p in range(first, last):

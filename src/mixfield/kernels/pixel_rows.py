@@ -13,53 +13,37 @@ from numba import njit, types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-from mixfield.kernels.rows import load, pointer, spread
+from mixfield.kernels.vectors import (
+    INTEGER,
+    INTEGERS,
+    LANES,
+    LOWEST,
+    VECTOR,
+    call,
+    constant,
+    exponential,
+    largest,
+    load,
+    pointer,
+    product_sum,
+    spread,
+)
 
-LANES = 8
 GROUP = 16  # pixels that go through each step together, so that none waits for the end of another
 FAR = np.float32(-1e30)
-LOWEST = np.float32(-32.0)  # below it a probability is zero: products of smaller ones would be slow denormal numbers
-LOG2_E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 0.693359375, -2.12194440e-4
-POLYNOMIAL = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
-
-_FLOAT, _INT = ir.FloatType(), ir.IntType(32)
-_VECTOR, _INTS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_INT, LANES)
-_FUSED = ("contract",)
-
-
-def _constant(number):
-    return ir.Constant(_VECTOR, [float(np.float32(number))] * LANES)
-
-
-def _call(builder, name, *arguments):
-    """A vector instruction of LLVM."""
-    kinds = [argument.type for argument in arguments]
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(_VECTOR, kinds), f"llvm.{name}.v{LANES}f32"
-    )
-    return builder.call(function, arguments)
-
-
-def _largest(builder, a, b):
-    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
 def _fold(builder, vector, combine):
     """One number from the eight of a vector."""
     for half in (4, 2, 1):
         picked = [(lane + half) % LANES for lane in range(LANES)]
-        turned = builder.shuffle_vector(vector, vector, ir.Constant(_INTS, picked))
+        turned = builder.shuffle_vector(vector, vector, ir.Constant(INTEGERS, picked))
         vector = combine(builder, vector, turned)
     return builder.extract_element(vector, cgutils.int32_t(0))
 
 
 def _sum(builder, a, b):
     return builder.fadd(a, b)
-
-
-def _product_sum(builder, a, b, c):
-    return builder.fadd(builder.fmul(a, b, flags=_FUSED), c, flags=_FUSED)
 
 
 def _blocks(builder, size):
@@ -75,17 +59,17 @@ def _vector_differ(context, field, at, costs, place, labels, z, row):  # noqa: A
     def generate(context, builder, signature, arguments):
         field, at, costs, place, labels, z, row = arguments
         kinds = signature.args
-        lanes = ir.Constant(_INTS, list(range(LANES)))
-        largest = cgutils.alloca_once_value(builder, _constant(FAR))
+        lanes = ir.Constant(INTEGERS, list(range(LANES)))
+        highest = cgutils.alloca_once_value(builder, constant(FAR))
         with _blocks(builder, labels) as (block, _):
-            heard = load(builder, pointer(context, builder, kinds[0], field, builder.add(at, block), _VECTOR))
-            cost = load(builder, pointer(context, builder, kinds[2], costs, builder.add(place, block), _VECTOR))
-            left = spread(builder, builder.trunc(builder.sub(labels, block), _INT), _INTS)
+            heard = load(builder, pointer(context, builder, kinds[0], field, builder.add(at, block), VECTOR))
+            cost = load(builder, pointer(context, builder, kinds[2], costs, builder.add(place, block), VECTOR))
+            left = spread(builder, builder.trunc(builder.sub(labels, block), INTEGER), INTEGERS)
             there = builder.icmp_signed("<", lanes, left)
-            value = builder.select(there, builder.fsub(heard, cost), _constant(FAR))
-            builder.store(value, pointer(context, builder, kinds[5], z, builder.add(row, block), _VECTOR)).align = 4
-            builder.store(_largest(builder, builder.load(largest), value), largest)
-        return _fold(builder, builder.load(largest), _largest)
+            value = builder.select(there, builder.fsub(heard, cost), constant(FAR))
+            builder.store(value, pointer(context, builder, kinds[5], z, builder.add(row, block), VECTOR)).align = 4
+            builder.store(largest(builder, builder.load(highest), value), highest)
+        return _fold(builder, builder.load(highest), largest)
 
     return signature, generate
 
@@ -98,25 +82,14 @@ def _vector_exponentiate(context, z, row, top, cooling, labels, out, at):  # noq
     def generate(context, builder, signature, arguments):
         z, row, top, cooling, labels, out, at = arguments
         kinds = signature.args
-        highest, factor = spread(builder, top, _VECTOR), spread(builder, cooling, _VECTOR)
-        total = cgutils.alloca_once_value(builder, _constant(0.0))
+        highest, factor = spread(builder, top, VECTOR), spread(builder, cooling, VECTOR)
+        total = cgutils.alloca_once_value(builder, constant(0.0))
         with _blocks(builder, labels) as (block, _):
-            here = pointer(context, builder, kinds[0], z, builder.add(row, block), _VECTOR)
+            here = pointer(context, builder, kinds[0], z, builder.add(row, block), VECTOR)
             s = builder.fmul(builder.fsub(load(builder, here), highest), factor)
             builder.store(s, here).align = 4
-            real = builder.fcmp_ordered(">", s, _constant(LOWEST))
-            t = builder.select(real, s, _constant(LOWEST))
-            n = _call(builder, "floor", _product_sum(builder, t, _constant(LOG2_E), _constant(0.5)))
-            r = _product_sum(builder, n, _constant(-LN2_HIGH), t)
-            r = _product_sum(builder, n, _constant(-LN2_LOW), r)
-            y = _constant(POLYNOMIAL[0])
-            for coefficient in POLYNOMIAL[1:]:
-                y = _product_sum(builder, y, r, _constant(coefficient))
-            y = _product_sum(builder, builder.fmul(y, r), r, builder.fadd(r, _constant(1.0)))
-            exponent = builder.add(builder.fptosi(n, _INTS), ir.Constant(_INTS, [127] * LANES))
-            scale = builder.bitcast(builder.shl(exponent, ir.Constant(_INTS, [23] * LANES)), _VECTOR)
-            e = builder.select(real, builder.fmul(y, scale), _constant(0.0))
-            builder.store(e, pointer(context, builder, kinds[5], out, builder.add(at, block), _VECTOR)).align = 4
+            e = exponential(builder, s)
+            builder.store(e, pointer(context, builder, kinds[5], out, builder.add(at, block), VECTOR)).align = 4
             builder.store(builder.fadd(builder.load(total), e), total)
         return _fold(builder, builder.load(total), _sum)
 
@@ -129,9 +102,9 @@ def _vector_scale(context, out, at, labels, factor):  # noqa: ARG001
 
     def generate(context, builder, signature, arguments):
         out, at, labels, factor = arguments
-        gain = spread(builder, factor, _VECTOR)
+        gain = spread(builder, factor, VECTOR)
         with _blocks(builder, labels) as (block, _):
-            place = pointer(context, builder, signature.args[0], out, builder.add(at, block), _VECTOR)
+            place = pointer(context, builder, signature.args[0], out, builder.add(at, block), VECTOR)
             builder.store(builder.fmul(load(builder, place), gain), place).align = 4
         return context.get_dummy_value()
 
@@ -147,19 +120,19 @@ def _vector_watch(context, field, at, z, row, old, new, place, labels, seen):  #
         field, at, z, row, old, new, place, labels, seen = arguments
         kinds = signature.args
         slots = [
-            pointer(context, builder, kinds[8], seen, ir.Constant(at.type, LANES * slot), _VECTOR) for slot in range(4)
+            pointer(context, builder, kinds[8], seen, ir.Constant(at.type, LANES * slot), VECTOR) for slot in range(4)
         ]
         totals = [cgutils.alloca_once_value(builder, load(builder, slot)) for slot in slots]
         with _blocks(builder, labels) as (block, _):
-            heard = load(builder, pointer(context, builder, kinds[0], field, builder.add(at, block), _VECTOR))
-            logit = load(builder, pointer(context, builder, kinds[2], z, builder.add(row, block), _VECTOR))
-            was = load(builder, pointer(context, builder, kinds[4], old, builder.add(place, block), _VECTOR))
-            now = load(builder, pointer(context, builder, kinds[5], new, builder.add(place, block), _VECTOR))
-            logit = _largest(builder, logit, _constant(-1e4))  # where nothing is left of a label
+            heard = load(builder, pointer(context, builder, kinds[0], field, builder.add(at, block), VECTOR))
+            logit = load(builder, pointer(context, builder, kinds[2], z, builder.add(row, block), VECTOR))
+            was = load(builder, pointer(context, builder, kinds[4], old, builder.add(place, block), VECTOR))
+            now = load(builder, pointer(context, builder, kinds[5], new, builder.add(place, block), VECTOR))
+            logit = largest(builder, logit, constant(-1e4))  # where nothing is left of a label
             for total, (a, b) in zip(totals, ((was, heard), (now, heard), (now, logit)), strict=False):
-                builder.store(_product_sum(builder, a, b, builder.load(total)), total)
-            moved = _call(builder, "fabs", builder.fsub(now, was))
-            builder.store(_largest(builder, builder.load(totals[3]), moved), totals[3])
+                builder.store(product_sum(builder, a, b, builder.load(total)), total)
+            moved = call(builder, "fabs", builder.fsub(now, was))
+            builder.store(largest(builder, builder.load(totals[3]), moved), totals[3])
         for slot, total in zip(slots, totals, strict=True):
             builder.store(builder.load(total), slot).align = 4
         return context.get_dummy_value()

@@ -11,30 +11,20 @@ from numba import njit, types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from mixfield.kernels.vectors import load, pointer, spread
 
-def pointer(context, builder, kind, array, at, vector):
-    """Address of ``array[at:]`` as a vector."""
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+AHEAD = 8  # rows, points or corners whose places in memory are asked for early
 
 
-def load(builder, pointer):
-    value = builder.load(pointer)
-    value.align = 4
-    return value
+def _neighbours(context, builder, kind, array, at, vector, copies):
+    """Addresses of ``copies`` vectors that lie side by side, from ``array[at:]``."""
+    shifts = [ir.Constant(at.type, copy * vector.count) for copy in range(copies)]
+    return [pointer(context, builder, kind, array, builder.add(at, shift), vector) for shift in shifts]
 
 
-def spread(builder, number, vector):
-    """A vector that repeats one number."""
-    blank = ir.Constant(vector, ir.Undefined)
-    one = builder.insert_element(blank, number, cgutils.int32_t(0))
-    return builder.shuffle_vector(
-        one, blank, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
-    )
-
-
-def _weigher(lanes):
-    """Add sum over e in begin .. end of weight[e] * source[row[e] * channels + shift :][:lanes] to out[at:][:lanes]."""
+def _weigher(lanes, copies):
+    """Add sum over e in begin .. end of weight[e] * source[row[e] * channels + shift :] to out[at:], for lanes * copies
+    numbers."""
 
     @intrinsic
     def weigh(context, source, row, weight, begin, end, channels, shift, out, at):  # noqa: ARG001
@@ -46,16 +36,18 @@ def _weigher(lanes):
             kinds = signature.args
             rows = context.make_array(kinds[1])(context, builder, row).data
             weights = context.make_array(kinds[2])(context, builder, weight).data
-            place = pointer(context, builder, kinds[7], out, at, vector)
-            total = cgutils.alloca_once_value(builder, load(builder, place))
+            places = _neighbours(context, builder, kinds[7], out, at, vector, copies)
+            totals = [cgutils.alloca_once_value(builder, load(builder, place)) for place in places]
             with cgutils.for_range_slice(builder, begin, end, ir.Constant(begin.type, 1)) as (e, _):
                 where = builder.sext(builder.load(builder.gep(rows, [e])), begin.type)
                 where = builder.add(builder.mul(where, channels), shift)
-                here = load(builder, pointer(context, builder, kinds[0], source, where, vector))
                 factor = spread(builder, builder.load(builder.gep(weights, [e])), vector)
-                product = builder.fmul(factor, here, flags=("contract",))
-                builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
-            builder.store(builder.load(total), place).align = 4
+                sources = _neighbours(context, builder, kinds[0], source, where, vector, copies)
+                for here, total in zip(sources, totals, strict=True):
+                    product = builder.fmul(factor, load(builder, here), flags=("contract",))
+                    builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+            for total, place in zip(totals, places, strict=True):
+                builder.store(builder.load(total), place).align = 4
             return context.get_dummy_value()
 
         return signature, generate
@@ -63,8 +55,9 @@ def _weigher(lanes):
     return weigh
 
 
-def _pourer(lanes):
-    """Add gain * weight[e] * source[at:][:lanes] to out[row[e] * channels + shift :][:lanes], for e in begin .. end."""
+def _pourer(lanes, copies):
+    """Add gain * weight[e] * source[at:] to out[row[e] * channels + shift :], for lanes * copies numbers and e in
+    begin .. end."""
 
     @intrinsic
     def pour(context, source, at, gain, row, weight, begin, end, channels, shift, out):  # noqa: ARG001
@@ -77,15 +70,16 @@ def _pourer(lanes):
             kinds = signature.args
             rows = context.make_array(kinds[3])(context, builder, row).data
             weights = context.make_array(kinds[4])(context, builder, weight).data
-            here = load(builder, pointer(context, builder, kinds[0], source, at, vector))
-            here = builder.fmul(here, spread(builder, gain, vector))
+            sources = _neighbours(context, builder, kinds[0], source, at, vector, copies)
+            poured = [builder.fmul(load(builder, here), spread(builder, gain, vector)) for here in sources]
             with cgutils.for_range_slice(builder, begin, end, ir.Constant(begin.type, 1)) as (e, _):
                 where = builder.sext(builder.load(builder.gep(rows, [e])), begin.type)
                 where = builder.add(builder.mul(where, channels), shift)
-                place = pointer(context, builder, kinds[9], out, where, vector)
                 factor = spread(builder, builder.load(builder.gep(weights, [e])), vector)
-                product = builder.fmul(factor, here, flags=("contract",))
-                builder.store(builder.fadd(load(builder, place), product, flags=("contract",)), place).align = 4
+                places = _neighbours(context, builder, kinds[9], out, where, vector, copies)
+                for here, place in zip(poured, places, strict=True):
+                    product = builder.fmul(factor, here, flags=("contract",))
+                    builder.store(builder.fadd(load(builder, place), product, flags=("contract",)), place).align = 4
             return context.get_dummy_value()
 
         return signature, generate
@@ -93,34 +87,47 @@ def _pourer(lanes):
     return pour
 
 
-def _smoother(lanes):
-    """out[at:] = keep * out[at:] + gain * (source[at:] + (source[a:] + source[b:]) / 2), for ``lanes`` numbers."""
+def _chainer(lanes, copies):
+    """values[order[e] * channels + shift :] += bond[e - 1] * (the one before) + bond[e] * (the one after), for lanes *
+    copies numbers and e in begin .. end, all at once."""
 
     @intrinsic
-    def smooth(context, source, at, a, b, gain, keep, out):  # noqa: ARG001
-        signature = types.void(source, types.intp, types.intp, types.intp, types.float32, types.float32, out)
+    def chain(context, values, order, bond, begin, end, channels, shift):  # noqa: ARG001
+        signature = types.void(values, order, bond, types.intp, types.intp, types.intp, types.intp)
         vector = ir.VectorType(ir.FloatType(), lanes)
 
         def generate(context, builder, signature, arguments):
-            source, at, a, b, gain, keep, out = arguments
-            here, left, right = (
-                load(builder, pointer(context, builder, signature.args[0], source, where, vector))
-                for where in (at, a, b)
-            )
-            half = spread(builder, ir.Constant(ir.FloatType(), 0.5), vector)
-            sides = builder.fmul(half, builder.fadd(left, right), flags=("contract",))
-            total = builder.fmul(spread(builder, gain, vector), builder.fadd(here, sides, flags=("contract",)))
-            place = pointer(context, builder, signature.args[6], out, at, vector)
-            with builder.if_else(builder.fcmp_ordered("==", keep, ir.Constant(ir.FloatType(), 0.0))) as (fresh, more):
-                with fresh:
-                    builder.store(total, place).align = 4
-                with more:
-                    builder.store(builder.fadd(load(builder, place), total), place).align = 4
+            values, order, bond, begin, end, channels, shift = arguments
+            kinds, one = signature.args, ir.Constant(begin.type, 1)
+            rows = context.make_array(kinds[1])(context, builder, order).data
+            bonds = context.make_array(kinds[2])(context, builder, bond).data
+
+            def places(e):
+                where = builder.sext(builder.load(builder.gep(rows, [e])), begin.type)
+                where = builder.add(builder.mul(where, channels), shift)
+                return _neighbours(context, builder, kinds[0], values, where, vector, copies)
+
+            nothing = ir.Constant(vector, [0.0] * lanes)
+            before = [cgutils.alloca_once_value(builder, nothing) for _ in range(copies)]
+            here = [cgutils.alloca_once_value(builder, load(builder, place)) for place in places(begin)]
+            with cgutils.for_range_slice(builder, begin, end, one) as (e, _):
+                if copies > 1:  # rows that need more than one cache line, in no order that the processor could guess
+                    for place in places(builder.add(e, ir.Constant(e.type, AHEAD)))[::2]:
+                        _prefetch(builder, place)
+                factor = spread(builder, builder.load(builder.gep(bonds, [e])), vector)
+                coming = [load(builder, place) for place in places(builder.add(e, one))]
+                for last, this, after, place in zip(before, here, coming, places(e), strict=True):
+                    now = builder.load(this)
+                    both = builder.fadd(now, builder.load(last))
+                    later = builder.fmul(factor, after, flags=("contract",))
+                    builder.store(builder.fadd(both, later, flags=("contract",)), place).align = 4
+                    builder.store(builder.fmul(factor, now), last)
+                    builder.store(after, this)
             return context.get_dummy_value()
 
         return signature, generate
 
-    return smooth
+    return chain
 
 
 def _stacker(lanes, copies):
@@ -156,8 +163,17 @@ def _stacker(lanes, copies):
     return stack
 
 
+def _prefetch(builder, place):
+    """Ask for what lies at an address to be brought near; nobody waits for it."""
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    modes = [ir.Constant(number, mode) for mode in (0, 3, 1)]  # to read, to keep, of data
+    builder.call(function, [builder.bitcast(place, byte), *modes])
+
+
 def _fetcher():
-    """Ask for array[at] to be brought near; nobody waits for it."""
+    """Ask for array[at] to be brought near."""
 
     @intrinsic
     def fetch(context, array, at):  # noqa: ARG001
@@ -165,12 +181,7 @@ def _fetcher():
 
         def generate(context, builder, signature, arguments):
             array, at = arguments
-            byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-            place = context.make_array(signature.args[0])(context, builder, array).data
-            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            modes = [ir.Constant(number, mode) for mode in (0, 3, 1)]  # to read, to keep, of data
-            builder.call(function, [builder.bitcast(builder.gep(place, [at]), byte), *modes])
+            _prefetch(builder, builder.gep(context.make_array(signature.args[0])(context, builder, array).data, [at]))
             return context.get_dummy_value()
 
         return signature, generate
@@ -180,20 +191,22 @@ def _fetcher():
 
 if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be stepped through
 
-    def _plain_weigh(lanes):
+    def _plain_weigh(lanes, copies):
         def weigh(source, row, weight, begin, end, channels, shift, out, at):
+            size = lanes * copies
             for e in range(begin, end):
                 start = row[e] * channels + shift
-                out[at : at + lanes] += weight[e] * source[start : start + lanes]
+                out[at : at + size] += weight[e] * source[start : start + size]
 
         return weigh
 
-    def _plain_pour(lanes):
+    def _plain_pour(lanes, copies):
         def pour(source, at, gain, row, weight, begin, end, channels, shift, out):
-            here = gain * source[at : at + lanes]
+            size = lanes * copies
+            here = gain * source[at : at + size]
             for e in range(begin, end):
                 start = row[e] * channels + shift
-                out[start : start + lanes] += weight[e] * here
+                out[start : start + size] += weight[e] * here
 
         return pour
 
@@ -206,26 +219,30 @@ if getattr(config, "DISABLE_JIT", False):  # the same in plain Python, to be ste
 
         return stack
 
-    def _plain_smooth(lanes):
-        def smooth(source, at, a, b, gain, keep, out):
-            sides = source[a : a + lanes] + source[b : b + lanes]
-            total = gain * (source[at : at + lanes] + np.float32(0.5) * sides)
-            out[at : at + lanes] = total + (out[at : at + lanes] if keep else np.float32(0.0))
+    def _plain_chain(lanes, copies):
+        def chain(values, order, bond, begin, end, channels, shift):
+            table = values.reshape(-1, channels)[:, shift : shift + lanes * copies]
+            old = table[order[begin : end + 1]]
+            for e in range(begin, end):
+                table[order[e]] = old[e - begin] + bond[e] * old[e + 1 - begin]
+                if e > begin:
+                    table[order[e]] += bond[e - 1] * old[e - 1 - begin]
 
-        return smooth
+        return chain
 
     def _plain_fetch():
         return lambda array, at: None  # noqa: ARG005
 
-    _weigher, _pourer, _stacker, _smoother = _plain_weigh, _plain_pour, _plain_stack, _plain_smooth
+    _weigher, _pourer, _stacker, _chainer = _plain_weigh, _plain_pour, _plain_stack, _plain_chain
     _fetcher = _plain_fetch
 
 
-_weigh8, _weigh4 = _weigher(8), _weigher(4)
-_pour8, _pour4 = _pourer(8), _pourer(4)
+_weigh24, _weigh8, _weigh4 = _weigher(8, 3), _weigher(8, 1), _weigher(4, 1)
+_pour24, _pour8, _pour4 = _pourer(8, 3), _pourer(8, 1), _pourer(4, 1)
 fetch = _fetcher()
-_stack64, _stack8, _stack4 = _stacker(8, 8), _stacker(8, 1), _stacker(4, 1)
-_smooth8, _smooth4 = _smoother(8), _smoother(4)
+_stack64, _stack24, _stack8, _stack4 = _stacker(8, 8), _stacker(8, 3), _stacker(8, 1), _stacker(4, 1)
+_chain32, _chain24, _chain16 = _chainer(8, 4), _chainer(8, 3), _chainer(8, 2)
+_chain8, _chain4 = _chainer(8, 1), _chainer(4, 1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
@@ -235,6 +252,9 @@ def weigh(source, row, weight, begin, end, channels, out, at):
     ``channels``, the length of a row, is a multiple of four.
     """
     shift = 0
+    while shift + 24 <= channels:
+        _weigh24(source, row, weight, begin, end, channels, shift, out, at + shift)
+        shift += 24
     while shift + 8 <= channels:
         _weigh8(source, row, weight, begin, end, channels, shift, out, at + shift)
         shift += 8
@@ -249,6 +269,9 @@ def pour(source, at, gain, row, weight, begin, end, channels, out):
     All arrays are flat; ``channels``, the length of a row, is a multiple of four.
     """
     shift = 0
+    while shift + 24 <= channels:
+        _pour24(source, at + shift, gain, row, weight, begin, end, channels, shift, out)
+        shift += 24
     while shift + 8 <= channels:
         _pour8(source, at + shift, gain, row, weight, begin, end, channels, shift, out)
         shift += 8
@@ -257,17 +280,26 @@ def pour(source, at, gain, row, weight, begin, end, channels, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def smooth(source, row, a, b, channels, gain, keep, out):
-    """Row ``row`` of ``source`` plus half of rows ``a`` and ``b``, times ``gain``, written to ``out``.
+def chain(values, order, bond, begin, end, channels):
+    """To each of the rows order[begin : end] of ``values``, bond[e - 1] of the row before and bond[e] of the row after.
 
-    If ``keep`` is not zero, they are added to what is there.
+    All at once, in place; arrays are flat, and there are ``AHEAD`` more rows in ``order``.
     """
     shift = 0
-    while shift + 8 <= channels:
-        _smooth8(source, row * channels + shift, a * channels + shift, b * channels + shift, gain, keep, out)
+    while shift + 32 <= channels:
+        _chain32(values, order, bond, begin, end, channels, shift)
+        shift += 32
+    if channels - shift >= 24:
+        _chain24(values, order, bond, begin, end, channels, shift)
+        shift += 24
+    elif channels - shift >= 16:
+        _chain16(values, order, bond, begin, end, channels, shift)
+        shift += 16
+    elif channels - shift >= 8:
+        _chain8(values, order, bond, begin, end, channels, shift)
         shift += 8
     if shift < channels:
-        _smooth4(source, row * channels + shift, a * channels + shift, b * channels + shift, gain, keep, out)
+        _chain4(values, order, bond, begin, end, channels, shift)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -288,3 +320,17 @@ def stack(source, start, stride, weight, begin, end, out, at, size):
         for k in range(begin, end):
             total += weight[k] * source[start + j + k * stride]
         out[at + j] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def stack_pixel(source, start, channels, weight, begin, end, out, at):
+    """The same for the channels of neighbouring pixels; ``channels`` is a multiple of four."""
+    shift = 0
+    while shift + 24 <= channels:
+        _stack24(source, start + shift, channels, weight, begin, end, out, at + shift)
+        shift += 24
+    while shift + 8 <= channels:
+        _stack8(source, start + shift, channels, weight, begin, end, out, at + shift)
+        shift += 8
+    if shift < channels:
+        _stack4(source, start + shift, channels, weight, begin, end, out, at + shift)

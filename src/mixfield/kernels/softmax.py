@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mixfield.kernels import pixel_rows
+from mixfield.kernels import vectors
 from mixfield.kernels.bits import reread
-from mixfield.kernels.pixel_rows import LOWEST
+from mixfield.kernels.columns import SLOTS, places, tell1, tell4, tell8, update1, update4, update8
+from mixfield.kernels.vectors import LANES, LOWEST
 
-FAR = np.float32(1e30)
-LOG2_E = np.float32(pixel_rows.LOG2_E)
-LN2_HIGH, LN2_LOW = np.float32(pixel_rows.LN2_HIGH), np.float32(pixel_rows.LN2_LOW)
+SPAN = 256  # pixels that go through each step together
+LOG2_E = np.float32(vectors.LOG2_E)
+LN2_HIGH, LN2_LOW = np.float32(vectors.LN2_HIGH), np.float32(vectors.LN2_LOW)
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
@@ -35,119 +36,6 @@ def exponentials(x, top, cooling, out, total):
         total[j] += e
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _logarithm(number):
-    """The logarithm, to 2e-7, of a positive single-precision number, without a branch."""
-    bits = reread(number)
-    exponent, mantissa = (bits >> 23) - 127, np.float32(1.0) + np.float32(bits & 0x7FFFFF) * np.float32(2.0**-23)
-    upper = mantissa > np.float32(1.4142135)
-    mantissa *= np.float32(0.5) if upper else np.float32(1.0)
-    t = (mantissa - np.float32(1.0)) / (mantissa + np.float32(1.0))
-    u = t * t
-    series = np.float32(1 / 9)
-    series = series * u + np.float32(1 / 7)
-    series = series * u + np.float32(1 / 5)
-    series = series * u + np.float32(1 / 3)
-    series = series * u + np.float32(1.0)
-    return np.float32(exponent + np.int32(upper)) * np.float32(0.6931471805599453) + np.float32(2.0) * t * series
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _turn(rows, first, count, labels, n_modes, out):
-    """Values (L * K) of a few pixels as one column for each label (L, count * K)."""
-    for l in range(labels):
-        if n_modes == 1:
-            for i in range(count):
-                out[l, i] = rows[first + i, l]
-        else:
-            for i in range(count):
-                for k in range(n_modes):
-                    out[l, i * n_modes + k] = rows[first + i, l * n_modes + k]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _turn_back(columns, first, count, labels, n_modes, rows):
-    """Columns (L, count * K) as values (L * K) of a few pixels."""
-    for l in range(labels):
-        if n_modes == 1:
-            for i in range(count):
-                rows[first + i, l] = columns[l, i]
-        else:
-            for i in range(count):
-                for k in range(n_modes):
-                    rows[first + i, l * n_modes + k] = columns[l, i * n_modes + k]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _repeat(rows, first, count, n_modes, out):
-    """Values (L) of a few pixels as one column for each label (L, count * K), the same for all modes."""
-    for l in range(rows.shape[1]):
-        for i in range(count):
-            value = rows[first + i, l]
-            for k in range(n_modes):
-                out[l, i * n_modes + k] = value
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _complete(columns, per_mode, total, first, count, n_modes):
-    """Fill in the last label, whose value makes all of them sum to the pixel's ``total``."""
-    for i in range(count):
-        for k in range(n_modes):
-            columns[per_mode, i * n_modes + k] = total[first + i]
-    for l in range(per_mode):
-        for j in range(count * n_modes):
-            columns[per_mode, j] -= columns[l, j]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _subtract(heard, costs, z, top):
-    """What is heard minus costs (L, size) into ``z``, and the largest of each column into ``top``."""
-    for l in range(len(costs)):
-        for j in range(len(top)):
-            z[l, j] = heard[l, j] - costs[l, j]
-    for j in range(len(top)):
-        top[j] = z[0, j]
-    for l in range(1, len(costs)):
-        for j in range(len(top)):
-            top[j] = max(top[j], z[l, j])
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _normalise(q, total):
-    """Divide ``q`` (L, size) by its ``total``."""
-    for l in range(len(q)):
-        for j in range(q.shape[1]):
-            q[l, j] /= total[j]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _add_dots(a, b, size, here, out):
-    """Add products of ``a`` and ``b`` (L, size) to ``out`` (size,), through ``here`` (size,)."""
-    for j in range(size):
-        here[j] = a[0, j] * b[0, j]
-    for l in range(1, len(a)):
-        for j in range(size):
-            here[j] += a[l, j] * b[l, j]
-    for j in range(size):
-        out[j] += here[j]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _logarithms(values, out):
-    """Logarithms of values (L, size), where they are positive."""
-    for l in range(len(values)):
-        for j in range(values.shape[1]):
-            out[l, j] = _logarithm(values[l, j])
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _raise(q, was, size, moved):
-    """Raise ``moved`` (size,) to the largest change of a probability."""
-    for l in range(len(q)):
-        for j in range(size):
-            moved[j] = max(moved[j], abs(q[l, j] - was[l, j]))
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def update(unary, bias, support, field, old, per_mode, cooling, watch, first, last, new, seen, moved):
     """One update of every mode at pixels ``first`` to ``last``.
@@ -161,53 +49,36 @@ def update(unary, bias, support, field, old, per_mode, cooling, watch, first, la
     field, new * field, new * z, top, and the logarithm of the normaliser, where z = (field - costs - top) / T; and
     raises ``moved`` (s * K,) to the largest changes.
     """
-    n_labels, n_modes, span = unary.shape[1], len(cooling), len(moved) // len(cooling)
-    z, q = np.zeros((n_labels, len(moved)), np.float32), np.empty((n_labels, len(moved)), np.float32)
-    heard, was = np.zeros((n_labels, len(moved)), np.float32), np.zeros((n_labels, len(moved)), np.float32)
-    costs, ones = np.zeros((n_labels, len(moved)), np.float32), np.ones((1, len(moved)), np.float32)
-    total, top = np.ones((1, len(moved)), np.float32), np.zeros((1, len(moved)), np.float32)
-    factor, here = np.empty(len(moved), np.float32), np.empty(len(moved), np.float32)
-    zero = np.int64(0)  # a plain 0 is a type of its own, and is compiled for once more
-    for j in range(len(factor)):
-        factor[j] = cooling[j % n_modes]
+    n_labels, n_modes, width, channels = unary.shape[1], len(cooling), len(moved), new.shape[1]
+    flat = unary.reshape(-1), bias.reshape(-1), field.reshape(-1), old.reshape(-1), new.reshape(-1), seen.reshape(-1)
+    costs, further, heard, was, q, sums = flat
+    span, where = width // n_modes, np.empty((4, width), np.int32)
+    factor, work, places_of = np.empty(width, np.float32), np.empty(n_labels * SLOTS * LANES, np.float32), np.int64(0)
+    for c in range(width):
+        factor[c] = cooling[c % n_modes]
     for p in range(first, last, span):
         count = min(span, last - p)
-        size = count * n_modes
-        _turn(field, p - first, count, per_mode, n_modes, heard)
-        if per_mode < n_labels:
-            _complete(heard, per_mode, support, p, count, n_modes)
-        if n_modes == 1:
-            _turn(unary, p, count, n_labels, n_modes, costs)
-        else:
-            _repeat(unary, p, count, n_modes, costs)
-        _subtract(heard, costs, z, top[0])
-        if bias.shape[1]:
-            _turn(bias, p, count, n_labels, n_modes, costs)
-            _subtract(z, costs, z, top[0])
-        total[0, :] = 0.0
-        for l in range(n_labels):
-            exponentials(z[l], top[0], factor, q[l], total[0])
-        _normalise(q, total[0])
-        _turn_back(q, p, count, per_mode, n_modes, new)
-        if watch:
-            _turn(old, p, count, per_mode, n_modes, was)
-            if per_mode < n_labels:
-                _complete(was, per_mode, ones[0], zero, count, n_modes)
-            _add_dots(was, heard, size, here, seen[0])
-            _add_dots(q, heard, size, here, seen[1])
-            _add_dots(q, z, size, here, seen[2])
-            _add_dots(top, ones, size, here, seen[3])
-            _logarithms(total, total)
-            _add_dots(total, ones, size, here, seen[4])
-            _raise(q, was, size, moved)
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _shut(costs, q):
-    """Nothing is left of forbidden labels; the label that follows from the others may keep a rounding error."""
-    for l in range(len(q)):
-        for j in range(q.shape[1]):
-            q[l, j] = q[l, j] if q[l, j] > 0 and costs[l, j] < np.float32(1e6) else np.float32(0.0)
+        if count != places_of:
+            places(n_modes, channels, n_labels, count, where)
+            places_of = count
+        size, at, base = count * n_modes, (p - first) * channels, p * channels
+        spot = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
+        for c in range(0, size, LANES):
+            if n_modes % 8 == 0:
+                update8(
+                    heard, at, costs, p * n_labels, further, spot, support, p, was, q, base, where.reshape(-1), width,
+                    c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
+                )  # fmt: skip
+            elif n_modes % 4 == 0:
+                update4(
+                    heard, at, costs, p * n_labels, further, spot, support, p, was, q, base, where.reshape(-1), width,
+                    c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
+                )  # fmt: skip
+            else:
+                update1(
+                    heard, at, costs, p * n_labels, further, spot, support, p, was, q, base, where.reshape(-1), width,
+                    c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
+                )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -216,29 +87,34 @@ def bound_terms(unary, bias, support, field, values, per_mode, n_modes, first, l
 
     The layout is that of `update`.
     """
-    n_labels, width, zero = unary.shape[1], seen.shape[1], np.int64(0)
-    q, heard = np.zeros((n_labels, width), np.float32), np.zeros((n_labels, width), np.float32)
-    costs, ones = np.zeros((n_labels, width), np.float32), np.ones(width, np.float32)
-    here = np.empty(width, np.float32)
-    span = width // n_modes
+    n_labels, width, channels = unary.shape[1], seen.shape[1], values.shape[1]
+    costs, further, heard, q, sums = (
+        unary.reshape(-1), bias.reshape(-1), field.reshape(-1), values.reshape(-1), seen.reshape(-1)
+    )  # fmt: skip
+    span, where, places_of = width // n_modes, np.empty((4, width), np.int32), np.int64(0)
     for p in range(first, last, span):
         count = min(span, last - p)
-        size = count * n_modes
-        _turn(field, p - first, count, per_mode, n_modes, heard)
-        _turn(values, p, count, per_mode, n_modes, q)
-        if per_mode < n_labels:
-            _complete(heard, per_mode, support, p, count, n_modes)
-            _complete(q, per_mode, ones, zero, count, n_modes)
-        _repeat(unary, p, count, n_modes, costs)
-        _shut(costs, q)
-        _add_dots(q, costs, size, here, seen[1])
-        if bias.shape[1]:
-            _turn(bias, p, count, n_labels, n_modes, costs)
-            _shut(costs, q)
-            _add_dots(q, costs, size, here, seen[1])
-        _add_dots(q, heard, size, here, seen[0])
-        _logarithms(q, costs)
-        _add_dots(q, costs, size, here, seen[2])
+        if count != places_of:
+            places(n_modes, channels, n_labels, count, where)
+            places_of = count
+        size, at, base = count * n_modes, (p - first) * channels, p * channels
+        spot = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
+        for c in range(0, size, LANES):
+            if n_modes % 8 == 0:
+                tell8(
+                    heard, at, costs, p * n_labels, further, spot, support, p, q, base, where.reshape(-1), width,
+                    c, size, n_labels, per_mode, n_modes, sums,
+                )  # fmt: skip
+            elif n_modes % 4 == 0:
+                tell4(
+                    heard, at, costs, p * n_labels, further, spot, support, p, q, base, where.reshape(-1), width,
+                    c, size, n_labels, per_mode, n_modes, sums,
+                )  # fmt: skip
+            else:
+                tell1(
+                    heard, at, costs, p * n_labels, further, spot, support, p, q, base, where.reshape(-1), width,
+                    c, size, n_labels, per_mode, n_modes, sums,
+                )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -283,18 +159,29 @@ def smallest_gaps(unary, first, last, gap):
             gap[l] = min(gap[l], unary[p, l] - least)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def largest_totals(unary, labels, factor, first, last, total):
     """Raise ``total`` (k,) to the largest sum of factor * exp(least cost - cost) over the first labels of a pixel."""
-    for p in range(first, last):
-        least = unary[p, 0]
+    least, gap, here = np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32)
+    odds, ones = np.empty(SPAN, np.float32), np.ones(SPAN, np.float32)
+    nothing, unused = np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32)
+    for p in range(first, last, SPAN):
+        count = min(SPAN, last - p)
+        for i in range(count):
+            least[i] = unary[p + i, 0]
         for l in range(1, unary.shape[1]):
-            least = min(least, unary[p, l])
-        here = 0.0
+            for i in range(count):
+                least[i] = min(least[i], unary[p + i, l])
+        here[:] = 0.0
         for k in range(len(labels)):
-            gap = min(unary[p, labels[k]] - least, np.float32(16.0))
-            here += factor[k] * (np.exp(-gap) if gap < 16 else 1.2e-7)
-            total[k] = max(total[k], here)
+            for i in range(count):
+                gap[i] = max(least[i] - unary[p + i, labels[k]], np.float32(-16.0))  # rounded up below that
+            exponentials(gap, nothing, ones, odds, unused)
+            largest, share = np.float32(0.0), np.float32(factor[k])
+            for i in range(count):
+                here[i] += share * odds[i]
+                largest = max(largest, here[i])
+            total[k] = max(total[k], largest)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

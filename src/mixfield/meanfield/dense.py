@@ -31,7 +31,7 @@ SETTLED = 1e-3  # change at which a dense field counts as converged if nobody sa
 SINGLE = 1e-6  # smallest change that single precision can tell
 RISE = 1e-6  # of its size; single precision cannot tell smaller changes of the free energy
 FINE = 1e-2  # change below which the filters are no longer rough
-FEW = 0.02  # share of moving pixels below which they are updated on their own
+FEW = 0.15  # share of moving pixels below which they are updated on their own
 INNER = 8  # such updates between two of the whole field
 MANY = 8  # labels from which those of a pixel are updated together
 TOGETHER = 256  # modes of pixels that are updated together: contiguous numbers, whatever the number of modes
@@ -112,7 +112,7 @@ class Iteration:
         self.spaces = crf.workspaces(crf.width(n_modes))
         few = crf.channels < crf.n_labels
         silence = np.zeros(crf.n, np.float32)
-        self.shared = {False: crf.shared_support, True: crf.rough_support} if few else {False: silence, True: silence}
+        self.shared = crf.shared_support if few else (silence, silence)
         self.support = room(crf.n, crf.width(n_modes)) if watch else None
 
     def start(self, cooling: Float32s) -> Float32s:
@@ -144,22 +144,24 @@ class Iteration:
         return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
 
     def settle_movers(
-        self, old: Float32s, cooling: Float32s, new: Float32s, threshold: float, *, rough: bool
-    ) -> Floats:
+        self, old: Float32s, cooling: Float32s, new: Float32s, threshold: float, *, rough: bool, most: int
+    ) -> tuple[Floats, int]:
         """After a `step`, go on with the pixels that still move, in place, the others standing still.
 
-        Returns (K, 2), how much the cost and the entropy of ``new`` rise by that.
+        Returns (K, 2), how much the cost and the entropy of ``new`` rise by that, and the updates made, at ``most``.
         """
         few = int(FEW * self.crf.n)
         movers = self._movers(old, new, threshold, few + 1)
-        if not 0 < len(movers) <= few:
-            return np.zeros((self.n_modes, 2))
+        if not 0 < len(movers) <= few or most < 1:
+            return np.zeros((self.n_modes, 2)), 0
         heard = self.crf.region(movers, self.n_modes)
         assert self.support is not None
         base, origin, values = self.support[movers], old[movers], new[movers]
         costs, bias, shared = self.crf.costs[movers], self.bias[movers], self.shared[rough][movers]
         channels = self.crf.channels
-        for _ in range(INNER):
+        made = 0
+        while made < min(INNER, most):
+            made += 1
             support = base + heard(values - origin)
             better = np.zeros_like(values)
             _, change = _update(costs, bias, shared, support, values, channels, cooling, (0, len(movers)), better)
@@ -168,7 +170,7 @@ class Iteration:
                 break
         terms = self._terms(movers, values) - self._terms(movers, new[movers])
         new[movers] = values
-        return terms
+        return terms, made
 
     def _movers(self, old: Float32s, new: Float32s, threshold: float, limit: int) -> NDArray[np.int64]:
         """Pixels of which a number changes by more than ``threshold``; not all if there are more than ``limit``."""
@@ -247,8 +249,11 @@ def _update(
 
 
 def _columns(terms: int, n_modes: int) -> Floats:
-    """Room for sums (terms, s * K), one column for each of the modes of the s pixels that kernels treat together."""
-    return np.zeros((terms, max(1, TOGETHER // n_modes) * n_modes))
+    """Room for sums (terms, s * K), one column for each of the modes of the s pixels that kernels treat together.
+
+    Kernels take eight columns at a time, so that s is a multiple of eight.
+    """
+    return np.zeros((terms, max(1, TOGETHER // (8 * n_modes)) * 8 * n_modes))
 
 
 def _folded(seen: Floats, n_modes: int) -> Floats:
@@ -278,9 +283,9 @@ class Climb:
 
     Attributes
     ----------
-    iterations, change, converged : (K,) updates of the whole field, the largest change of the last one, and whether it
-        was below the tolerance.
-    free_energies : (iterations, K) before each update; NaN where it is not known.
+    iterations, change, converged : (K,) updates, those of moving pixels alone included; the largest change of the last
+        one, which is of the whole field, and whether it was below the tolerance.
+    free_energies : (whole updates, K) before each update of the whole field; NaN where it is not known.
     """
 
     iterations: NDArray[np.int32]
@@ -296,11 +301,11 @@ def climb(
     n_modes, heat = iteration.n_modes, np.asarray(temperature, np.float64)
     cooling = (1.0 / heat).astype(np.float32)
     old, new = values, room(*values.shape)
-    iterations, change = np.zeros(n_modes, np.int32), np.full(n_modes, np.inf)
+    made, change = 0, np.full(n_modes, np.inf)
     damped, free = np.zeros(n_modes, bool), np.full(n_modes, np.inf)
     history, rough = [], iteration.crf.n > SMALL
     unary = np.full((n_modes, 2), np.nan)
-    for _ in range(max_iterations):
+    while made < max_iterations:
         sums, change = iteration.step(old, cooling, new, rough=rough)
         known = unary[:, 0] - 0.5 * sums[:, 0] - heat * unary[:, 1]  # of ``old``, whose support is known only now
         history.append(known)
@@ -308,7 +313,7 @@ def climb(
         damped |= risen & (not rough)
         free = np.where(np.isnan(known), free, known)
         unary = sums[:, 1:]
-        iterations += 1
+        made += 1
         if (change <= tolerance).all() and not (rough and tolerance < FINE):
             old, new = new, old
             break
@@ -316,10 +321,12 @@ def climb(
             _halve(iteration, old, new, damped)
             unary[damped] = np.nan
         elif iteration.watch and iteration.crf.n > SMALL:
-            unary = unary + iteration.settle_movers(old, cooling, new, max(tolerance, SETTLED), rough=rough)
+            threshold, most = max(tolerance, SETTLED), max_iterations - made - 1  # the last is one of the whole field
+            terms, inner = iteration.settle_movers(old, cooling, new, threshold, rough=rough, most=most)
+            unary, made = unary + terms, made + inner
         rough = rough and bool((change > FINE).any()) and not risen.any()
         old, new = new, old
-    return old, Climb(iterations, change, change <= tolerance, np.array(history))
+    return old, Climb(np.full(n_modes, made, np.int32), change, change <= tolerance, np.array(history))
 
 
 def _halve(iteration: Iteration, old: Float32s, new: Float32s, damped: NDArray[np.bool_]) -> None:

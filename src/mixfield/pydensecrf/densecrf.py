@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays, _threads
 from mixfield.energy import dense_crf
 from mixfield.energy.channels import room
-from mixfield.energy.gaussian import Bilateral, Features, Gaussian, Kernel
+from mixfield.energy.gaussian import Bilateral, Features, Gaussian, Kernel, grid_filter
 from mixfield.energy.normalization import Normalization
-from mixfield.energy.separable import Separable
 from mixfield.errors import MixfieldError
 from mixfield.meanfield import dense
 from mixfield.pydensecrf.grid import recognise
@@ -63,7 +62,14 @@ class ConstUnary(Unary):
     """Given costs ``u`` (L, n)."""
 
     def __init__(self, u: ArrayLike) -> None:
-        super().__init__(np.array(matrix("u", u).T, np.float32, order="C"))
+        array = matrix("u", u)
+        costs = np.empty(array.shape[::-1], np.float32)
+
+        def turn(first: int, last: int) -> None:
+            costs[first:last] = array[:, first:last].T
+
+        _threads.split(turn, len(costs), _threads.available(), updates=costs.size)
+        super().__init__(costs)
 
 
 class LogisticUnary(Unary):
@@ -195,7 +201,7 @@ class DenseCRF:
     def _spatial(self, features: Float32s) -> Gaussian | None:
         """The kernel of positions, if ``features`` (d, n) are those of a grid; it fixes the shape of the field."""
         grid = recognise(features)
-        if grid is None or not Separable.suits(grid.sigmas) or (self._is_grid and grid.shape != self._shape):
+        if grid is None or (self._is_grid and grid.shape != self._shape) or not grid_filter(grid.shape, grid.sigmas):
             return None
         self._shape, self._is_grid = grid.shape, True
         return Gaussian(grid.sigmas)
