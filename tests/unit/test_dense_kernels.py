@@ -145,11 +145,11 @@ def test_rows_beyond_the_edge_have_no_weight(rng):
     assert out == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("n_modes", [1, 2, 3, 8, 20])
+@pytest.mark.parametrize("n_modes", [1, 2, 3, 4, 8, 20])
 @pytest.mark.parametrize("per_mode", [2, 3])
 def test_an_update_is_a_softmax(per_mode, n_modes, rng):
     """Modes with a bias but for the first, three labels of which the last may follow from the others."""
-    n, n_labels = 150, 3
+    n, n_labels = 151, 3
     unary = rng.normal(size=(n, n_labels)).astype(np.float32)
     bias = rng.normal(size=(n, n_labels, n_modes)).astype(np.float32)
     bias[..., 0] = 0.0
@@ -160,8 +160,10 @@ def test_an_update_is_a_softmax(per_mode, n_modes, rng):
     field, old, more = (
         np.ascontiguousarray(one).reshape(n, -1) for one in (heard[:, :per_mode], was[:, :per_mode], bias)
     )
-    new, cooling = np.zeros_like(old), np.linspace(1.0, 0.5, n_modes).astype(np.float32)
+    beyond = np.zeros((n + 2, old.shape[1]), np.float32)
+    new, cooling = beyond[1:-1], np.linspace(1.0, 0.5, n_modes).astype(np.float32)
     sums, change = dense._update(unary, more, shared, field, old, per_mode, cooling, (0, n), new)
+    assert not beyond[[0, -1]].any()
     seen = np.zeros((3, 8 * n_modes))
     softmax.bound_terms(unary, more, shared, field, new, per_mode, n_modes, 0, n, seen)
     terms = seen.reshape(3, 8, n_modes).sum(1)

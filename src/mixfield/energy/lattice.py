@@ -102,7 +102,7 @@ class Lattice:
             return sums, sums
         self._blur_both_ways(here, there, threads)
         forth, back = self._read(here, threads), self._read(there, threads)
-        return (forth + back) / 2, forth
+        return np.float32(0.5) * (forth + back), forth
 
     def _read(self, prepared: Float32s, threads: int) -> Float32s:
         out = np.zeros((len(self.corner), prepared.shape[1]), np.float32)
@@ -133,7 +133,7 @@ class Lattice:
                 kernels.lattice.splat(values, self.corner, self.weight, self.ratio, *points, table)
 
         _threads.split(work, 2, threads, updates=self.corner.size * (2 + here.shape[1] / 4))
-        _threads.split(lambda a, b: np.add(here[a:b], there[a:b], here[a:b]), self.size, threads, updates=here.size / 8)
+        _threads.split(lambda a, b: _add(here[a:b], there[a:b]), self.size, threads, updates=here.size / 8)
 
     def _blur(self, table: Float32s, chains: tuple[Chain, ...], threads: int) -> None:
         for order, bond in chains:
@@ -219,6 +219,11 @@ def _end(bond: Float32s, place: int) -> int:
     if place in (0, len(bond)):
         return place
     return place + int(np.argmax(bond[place - 1 :] == 0))
+
+
+def _add(here: Float32s, other: Float32s) -> None:
+    """The sum, in place."""
+    here += other
 
 
 def _average(here: Float32s, other: Float32s) -> None:

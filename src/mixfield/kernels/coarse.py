@@ -10,7 +10,7 @@ from mixfield.kernels.rows import stack, stack_pixel
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def down(values, channels, row_start, row_taps, start, taps, first, last, out):
-    """Coarse rows ``first`` to ``last`` of ``out`` (coarse rows, their columns * C) from ``values`` (rows, columns * C).
+    """Coarse rows ``first`` to ``last`` of ``out`` (coarse rows, coarse columns * C) from ``values`` (rows, ...).
 
     Coarse row j is the sum over k of row_taps[j, k] * values[row_start[j] + k], and columns likewise; what lies beyond
     the edge counts as zero.

@@ -234,11 +234,11 @@ def link(table, known, step):
     order, bond, count = np.zeros(m + AHEAD, np.int32), np.zeros(m, np.float32), 0
     for first in range(m):
         if next_one[first] >= 0 and not follows[first]:
-            u = np.int32(first)
-            while u >= 0:
-                order[count] = u
-                u = next_one[u]
-                bond[count] = 0.5 if u >= 0 else 0.0
+            here = np.int32(first)
+            while here >= 0:
+                order[count] = here
+                here = np.int32(next_one[here])
+                bond[count] = 0.5 if here >= 0 else 0.0
                 count += 1
     return order[: count + AHEAD].copy(), bond[:count].copy()
 
