@@ -54,6 +54,8 @@ class Cell:
     @cached_property
     def narrow(self) -> NDArray[np.intp]:
         """Variables that lack a label."""
+        if self.allowed.all():  # quickly told, and the rule for soft cuts
+            return np.empty(0, np.intp)
         return np.flatnonzero(~self.allowed.all(1))
 
     @cached_property

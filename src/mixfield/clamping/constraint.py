@@ -39,7 +39,8 @@ class Cardinality:
         group = _arrays.integers("group", self.group, low=0, high=2**62).ravel()
         labels = _arrays.integers("labels", self.labels, low=0, high=2**31).ravel()
         labels = np.broadcast_to(labels, group.shape).copy() if labels.size == 1 else labels
-        if len(group) == 0 or (np.diff(np.sort(group)) == 0).any():
+        ascending = bool((group[1:] > group[:-1]).all())
+        if len(group) == 0 or not (ascending or (np.diff(np.sort(group)) > 0).all()):
             raise MixfieldError(f"group must name at least one variable and none twice, got {group.tolist()[:10]}")
         _arrays.check_shape("labels", labels, group.shape, "to match group")
         if not 1 <= self.count <= len(group):

@@ -18,7 +18,7 @@ from mixfield.clamping.cell import Cell
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.multiplier import Settled
 from mixfield.clamping.tail import AutoTail, Tail
-from mixfield.energy.channels import room
+from mixfield.energy.channels import room, space
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
@@ -146,13 +146,13 @@ class _Hold:
     ) -> None:
         self.crf, self.cells, self.parent, self.solver = crf, cells, parent, solver
         self.fixed = self._inherited_costs() if fixed is None else fixed
-        self.bias = self.fixed.copy()
+        self.bias = space(*self.fixed.shape)
         channels = self.bias.reshape(crf.n, -1)
         self.iteration = dense.Iteration(crf, len(cells), channels, threads=solver.threads)
 
     def _inherited_costs(self) -> Float32s:
         """(n, L, K) costs of forbidden labels, and of the multipliers of earlier cuts."""
-        fixed = np.zeros((self.crf.n, self.crf.n_labels, len(self.cells)), np.float32)
+        fixed = room(self.crf.n, self.crf.n_labels, len(self.cells))
         for k, cell in enumerate(self.cells):
             fixed[cell.narrow, :, k] = np.where(cell.allowed[cell.narrow], np.float32(0.0), FORBIDDEN)
             for constraint in cell.soft:
@@ -173,11 +173,15 @@ class _Hold:
 
     def only(self, places: NDArray[np.intp]) -> _Hold:
         """The same with some of the modes."""
+        if len(places) == len(self.cells):
+            return self
         fixed = np.ascontiguousarray(self.fixed[..., places])
         return _Hold(self.crf, [self.cells[k] for k in places], self.parent, self.solver, fixed)
 
     def columns(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
         """Channels of some of the modes."""
+        if len(places) == len(self.cells):
+            return values
         return dense.columns(self.crf, values, len(self.cells), places)
 
     def members(self, values: Float32s, place: int, constraint: Cardinality) -> Floats:
@@ -196,6 +200,8 @@ class _Hold:
 
     def choose(self, first: NDArray[np.bool_], one: Float32s, other: Float32s) -> Float32s:
         """Channels of ``one`` for the modes marked ``first``, of ``other`` for the rest."""
+        if first.all():
+            return one
         marked = np.zeros(one.shape[1], bool)
         marked[: len(first) * self.crf.channels] = np.tile(first, self.crf.channels)
         return np.where(marked, one, other)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 LINE = 64  # bytes that a processor moves together
+
+Bytes = NDArray[np.uint8]
+
+_RETURNED: ContextVar[dict[int, list[Bytes]] | None] = ContextVar("returned", default=None)  # by powers of two
 
 
 def padded(channels: int) -> int:
@@ -17,7 +25,31 @@ def padded(channels: int) -> int:
 
 def room(*shape: int) -> NDArray[np.float32]:
     """Zeros that begin at the beginning of a cache line."""
+    values = space(*shape)
+    values[...] = 0.0
+    return values
+
+
+def space(*shape: int) -> NDArray[np.float32]:
+    """Memory that begins at the beginning of a cache line, whatever is in it."""
     size = 4 * math.prod(shape)
-    memory = np.zeros(size + LINE, np.uint8)
+    returned, kind = _RETURNED.get(), (size + LINE).bit_length()
+    if returned and returned.get(kind):
+        memory = returned[kind].pop()
+    else:
+        memory = np.empty(size + LINE if returned is None else 1 << kind, np.uint8)
+    lease = np.frombuffer(memoryview(memory), np.uint8)  # what views of it refer to; not the memory itself
+    if returned is not None:
+        weakref.finalize(lease, returned.setdefault(kind, []).append, memory).atexit = False
     first = -memory.ctypes.data % LINE
-    return memory[first : first + size].view(np.float32).reshape(shape)
+    return lease[first : first + size].view(np.float32).reshape(shape)
+
+
+@contextmanager
+def reused() -> Iterator[None]:
+    """Within, memory that nobody uses any more is given out again: the system takes its time to give fresh memory."""
+    token = _RETURNED.set({} if _RETURNED.get() is None else _RETURNED.get())
+    try:
+        yield
+    finally:
+        _RETURNED.reset(token)

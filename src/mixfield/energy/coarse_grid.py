@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.channels import room
+from mixfield.energy.channels import space
 from mixfield.energy.normalization import Normalization, factors
 from mixfield.energy.separable import Separable
 
@@ -106,7 +106,7 @@ class CoarseGrid:
     def workspace(self, channels: int) -> tuple[Float32s, ...]:
         """Values on the coarse grid before and after the sums."""
         high, wide = self.coarse.shape
-        return room(high * wide, channels), room(high * wide, channels)
+        return space(high * wide, channels), space(high * wide, channels)
 
     def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:  # noqa: ARG002
         """The sums on the coarse grid, from values (n, C)."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads, kernels
-from mixfield.energy.channels import padded, room
+from mixfield.energy.channels import padded, room, space
 from mixfield.energy.coupling import couple, row_sums
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.lattice import Lattice
@@ -269,7 +269,7 @@ class DenseCRF:
         ]
 
         def work(begin: int, end: int) -> None:
-            ours = room(max(last - first for first, last in self.bands), values.shape[1]) if keep is None else keep
+            ours = space(max(last - first for first, last in self.bands), values.shape[1]) if keep is None else keep
             for band in range(begin, end):
                 first, last = self.bands[band]
                 support = ours[: last - first] if keep is None else keep[first:last]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.channels import room
+from mixfield.energy.channels import space
 from mixfield.energy.normalization import Normalization, factors
 
 Float32s = NDArray[np.float32]
@@ -79,7 +79,7 @@ class Lattice:
 
     def workspace(self, channels: int) -> tuple[Float32s, ...]:
         """Two tables of values at the corners."""
-        return room(self.size, channels), room(self.size, channels)
+        return space(self.size, channels), space(self.size, channels)
 
     def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:
         """Splat and blur values (n, C): what `add` reads.  ``rough`` takes the directions in one order only."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.channels import room
+from mixfield.energy.channels import space
 from mixfield.energy.normalization import Normalization, factors
 
 Float32s = NDArray[np.float32]
@@ -56,7 +56,7 @@ class Separable:
 
     def workspace(self, channels: int) -> tuple[Float32s, ...]:
         """One copy of the values for each axis but the last two."""
-        return tuple(room(int(np.prod(self.shape)), channels) for _ in self.leading)
+        return tuple(space(int(np.prod(self.shape)), channels) for _ in self.leading)
 
     def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:  # noqa: ARG002
         """Filter values (n, C) along all axes but the last two."""

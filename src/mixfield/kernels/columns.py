@@ -207,8 +207,11 @@ def _updater(together):
                     dots.add_product(2, q, s)
                     change[0] = largest(builder, change[0], call(builder, "fabs", builder.fsub(q, was)))
                 there = _real(builder, column, size)
-                seen_here = (dots[0], dots[1], dots[2], top[0], logarithm(builder, total[0]))
-                for number, value in enumerate(seen_here):
+                # s holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
+                logit = builder.fdiv(dots[2], cooling)
+                cost = builder.fsub(builder.fsub(dots[1], logit), top[0])
+                entropy = builder.fsub(logarithm(builder, total[0]), dots[2])
+                for number, value in enumerate((dots[0], cost, entropy)):
                     row = builder.add(builder.mul(width, ir.Constant(width.type, number)), column)
                     _add_seen(context, builder, kinds[21], seen, row, value, there)
                 farthest = pointer(context, builder, kinds[22], moved, column, VECTOR)
@@ -309,8 +312,9 @@ def _plain_update(
     for l in range(per_mode):
         new[base + l * n_modes + where[column : column + LANES]] = q[l]
     if watch:
-        sums = (was * heard).sum(0), (q * heard).sum(0), (q * z).sum(0), top, np.log(odds.sum(0))
-        seen.reshape(5, width)[:, there] += np.array(sums)[:, : there.stop - column]
+        costs_here = ((heard - z / factor[column : column + LANES] - top) * q).sum(0)
+        sums = (was * heard).sum(0), costs_here, np.log(odds.sum(0)) - (q * z).sum(0)
+        seen.reshape(3, width)[:, there] += np.array(sums)[:, : there.stop - column]
         moved[there] = np.maximum(moved[there], abs(q - was).max(0)[: there.stop - column])
 
 

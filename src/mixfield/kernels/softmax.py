@@ -45,9 +45,8 @@ def update(unary, bias, support, field, old, per_mode, cooling, watch, first, la
     in the second case the labels share ``support`` (n,).  Numbers of the K modes lie side by side, label after label.
     ``old`` and ``new`` (n, C) hold probabilities in the same layout.  ``cooling`` (K,) is 1 / T.
 
-    If ``watch``, adds to ``seen`` (5, s * K), one column for each of the modes of s pixels that go together, old *
-    field, new * field, new * z, top, and the logarithm of the normaliser, where z = (field - costs - top) / T; and
-    raises ``moved`` (s * K,) to the largest changes.
+    If ``watch``, adds to ``seen`` (3, s * K), one column for each of the modes of s pixels that go together, the
+    support of ``old`` and the costs and entropy of ``new``; and raises ``moved`` (s * K,) to the largest changes.
     """
     n_labels, n_modes, width, channels = unary.shape[1], len(cooling), len(moved), new.shape[1]
     flat = unary.reshape(-1), bias.reshape(-1), field.reshape(-1), old.reshape(-1), new.reshape(-1), seen.reshape(-1)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.channels import room
+from mixfield.energy.channels import room, space
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.meanfield.ascent import Ascent
@@ -113,7 +113,7 @@ class Iteration:
         few = crf.channels < crf.n_labels
         silence = np.zeros(crf.n, np.float32)
         self.shared = crf.shared_support if few else (silence, silence)
-        self.support = room(crf.n, crf.width(n_modes)) if watch else None
+        self.support = space(crf.n, crf.width(n_modes)) if watch else None
 
     def start(self, cooling: Float32s) -> Float32s:
         """Channels of the modes when pixels do not hear of each other."""
@@ -237,13 +237,11 @@ def _update(
         kernels.pixel_rows.update(costs, support, old, cooling[0], watch, first, end, new, sums.reshape(-1), change)
         support, first = support[end - first :], end
     if first < last:
-        seen, (moved,) = _columns(5, n_modes), _columns(1, n_modes).astype(np.float32)
+        seen, (moved,) = _columns(3, n_modes), _columns(1, n_modes).astype(np.float32)
         kernels.softmax.update(
             costs, bias, shared, support, old, channels, cooling, watch, first, last, new, seen, moved
         )
-        supported, heard, logit, tops, logs = _folded(seen, n_modes)
-        # logit is the mean of (heard - costs - top) / T: it gives the entropy, and the costs without another look
-        sums += [supported, heard - logit / cooling - tops, logs - logit]
+        sums += _folded(seen, n_modes)
         change = np.maximum(change, moved.reshape(-1, n_modes).max(0))
     return sums.T, change
 

@@ -17,6 +17,7 @@ from mixfield.clamping.plausible import MostPlausible
 from mixfield.clamping.selection import Criterion
 from mixfield.clamping.temperature import critical_temperature
 from mixfield.energy.active_labels import active_labels
+from mixfield.energy.channels import reused
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.energy import Energy, allowed_labels, check
 from mixfield.errors import FewerModesWarning, MixfieldError
@@ -96,21 +97,22 @@ def infer(
     if isinstance(energy, DenseCRF):
         labels, _ = active_labels(energy)
         energy = energy.restricted(labels) if len(labels) < n_labels else energy
-    growth = plant(
-        energy, rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, solver=solver, t_max=t_max
-    )
     notes: list[str] = []
-    if n_modes > 1 and growth.obstacle is not None:
-        notes.append(f"{growth.obstacle}: 1 mode instead of {n_modes}")
-    else:
-        growth.warm_up()
-        growth.grow(n_modes, progress)
-        if len(growth.leaves) < n_modes:
-            notes.append(
-                f"no further cut keeps both sides in their cells: {len(growth.leaves)} modes instead of {n_modes}"
-            )
-        growth.polish()
-    posterior = growth.posterior(tuple(notes))
+    with reused():
+        growth = plant(
+            energy, rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, solver=solver, t_max=t_max
+        )
+        if n_modes > 1 and growth.obstacle is not None:
+            notes.append(f"{growth.obstacle}: 1 mode instead of {n_modes}")
+        else:
+            growth.warm_up()
+            growth.grow(n_modes, progress)
+            if len(growth.leaves) < n_modes:
+                notes.append(
+                    f"no further cut keeps both sides in their cells: {len(growth.leaves)} modes instead of {n_modes}"
+                )
+            growth.polish()
+        posterior = growth.posterior(tuple(notes))
     if len(labels) < n_labels:
         posterior = posterior.among(labels, n_labels)
     for note in notes:
