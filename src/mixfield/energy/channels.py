@@ -38,7 +38,7 @@ def space(*shape: int) -> NDArray[np.float32]:
         memory = returned[kind].pop()
     else:
         memory = np.empty(size + LINE if returned is None else 1 << kind, np.uint8)
-    lease = np.frombuffer(memoryview(memory), np.uint8)  # what views of it refer to; not the memory itself
+    lease = np.frombuffer(memory.data, np.uint8)  # what views of it refer to; not the memory itself
     if returned is not None:
         weakref.finalize(lease, returned.setdefault(kind, []).append, memory).atexit = False
     first = -memory.ctypes.data % LINE
