@@ -6,6 +6,8 @@ first use (``kernels.tables.add`` imports Numba, ``from mixfield import kernels`
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -44,4 +46,23 @@ _SUBMODULES = (
 def __getattr__(name: str) -> ModuleType:
     if name not in _SUBMODULES:
         raise AttributeError(f"module 'mixfield.kernels' has no attribute {name!r}")
+    _load_numba()
     return import_module(f"{__name__}.{name}")
+
+
+@cache
+def _load_numba() -> None:
+    """Load Numba without SciPy's linear algebra, which takes as long as the rest of it.
+
+    Numba only asks then whether it is there, to say so where somebody compiles a product of matrices; it is, we depend
+    on it.  Such products load it when they are compiled.
+    """
+    linalg = import_module("numba.np.linalg")
+    asked = getattr(linalg, "ensure_blas", None)
+    if asked is None or "numba.np.arraymath" in sys.modules:
+        return
+    linalg.ensure_blas = lambda: None  # type: ignore[attr-defined]
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = asked  # type: ignore[attr-defined]
