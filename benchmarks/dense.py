@@ -368,8 +368,8 @@ def startup(quick: bool) -> None:
         ("later processes", np.median(figures[1:], axis=0), "1 s"),
     ):
         print(
-            f"  {name:18s} {first:6.2f} s from the start of the process to the answer (at most {promise}), {answer:.2f} s "
-            f"for the answer itself; {whole:.2f} s until the process has ended, {cpu:.2f} s of processors"
+            f"  {name:18s} {first:6.2f} s from the start of the process to the answer (at most {promise}), "
+            f"{answer:.2f} s for the answer itself; {whole:.2f} s to the end of the process, {cpu:.2f} s of processors"
         )
 
 
