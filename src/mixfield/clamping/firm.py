@@ -25,7 +25,7 @@ from mixfield.errors import MixfieldError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver
 
-ROUND = 5  # updates after which modes that have come to rest leave the others
+ROUND = 10  # updates after which modes that have come to rest leave the others
 HELD = 5e-2  # change at which a mode that is held counts as converged if nobody says: on the brink, it goes on creeping
 
 Floats = NDArray[np.float64]

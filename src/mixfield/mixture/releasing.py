@@ -19,6 +19,8 @@ from mixfield.errors import InfeasibleError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver
 
+CHANNELS = 16  # numbers of a pixel, up to which modes of dense fields are cheaper together than one after the other
+
 
 @dataclass(eq=False)
 class Releasing:
@@ -70,7 +72,8 @@ class Releasing:
         proposals = list(proposals)
         if _key(parent, proposals[0].constraint) in self.foreseen:
             return
-        todo = [p for p in proposals if _key(parent, p.constraint) not in self.foreseen][: self.batch]
+        together = min(self.batch, max(1, CHANNELS // self.crf.channels))
+        todo = [p for p in proposals if _key(parent, p.constraint) not in self.foreseen][:together]
         cells = []
         for proposal in todo:
             sides = (proposal.constraint, proposal.constraint.opposite())
