@@ -33,7 +33,7 @@ class Solver:
     ----------
     tolerance : a run has converged when no marginal moves by more than this; if not given, 1e-6, or 1e-3 for the many
         pixels of a `DenseCRF`.
-    max_iterations : sweeps or updates of one run.
+    max_iterations : sweeps or updates of one run; updates of those pixels of a dense field that still move count too.
     threads : threads for compiled loops; they do not change the result.
     """
 
