@@ -86,6 +86,22 @@ def test_numbers_follow_first_appearance_whatever_the_shares(threads, rng):
     assert (known[corner] == keys).all()
 
 
+def test_one_channel_is_like_many(rng):
+    n, m = 40, 9
+    vertex, weight = rng.integers(0, m, (n, 3)).astype(np.int32), rng.random((n, 3)).astype(np.float32)
+    ratio, ones = rng.random(n).astype(np.float32), np.ones((n, 4), np.float32)
+    order, bond = np.array([7, 2, 5, 0, 8] + 8 * [0], np.int32), np.array([0.5, 0.5, 0.0, 0.5, 0.0], np.float32)
+    table, out, one, line = (np.zeros(shape, np.float32) for shape in ((m, 4), (n, 4), m, n))
+    lattice.splat(ones, vertex, weight, ratio, 0, n, table)
+    lattice.blur(table, order, bond, 0, 5)
+    lattice.slice_add(table, vertex, weight, 0, n, out)
+    lattice.splat_ones(vertex, weight, ratio, one)
+    lattice.blur_one(one, order, bond)
+    lattice.slice_one(one, vertex, weight, 0, n, line)
+    assert one == pytest.approx(table[:, 0], rel=1e-6)
+    assert line == pytest.approx(out[:, 0], rel=1e-6)
+
+
 def test_neighbours_are_steps_apart():
     known = np.array([10, 17, 3, 99, 24, 50, 57])
     order, bond = lattice.link(lattice.hashed(known, 7), known, 7)
@@ -125,12 +141,6 @@ def test_down_and_up_are_sums_along_both_axes(channels, rng):
         for j, i, r, c in itertools.product(range(2), range(6), range(reach), range(reach)):
             expected[j, i] += up_rows[2 + j, r] * up[i, c] * values[above[2 + j] + r, over[i] + c]
         assert out.reshape(expected.shape) == pytest.approx(expected, rel=1e-5)
-
-
-def test_ranks_sort(rng):
-    code = rng.integers(0, 2**40, 300)
-    code[::3] = code[0]
-    assert lattice.ranks(code).tolist() == np.argsort(np.argsort(code, kind="stable"), kind="stable").tolist()
 
 
 def test_rows_beyond_the_edge_have_no_weight(rng):

@@ -70,8 +70,10 @@ class DenseCRF:
             costs = _arrays.floats("unary", unary)
         if costs.ndim < 2 or costs.size == 0:
             raise MixfieldError(f"unary must have shape (*shape, L), such as (H, W, L), got {costs.shape}")
+        threads = threads or _threads.available()
+        costs = _turned(costs, threads)
         self._settle(costs.reshape(-1, costs.shape[-1]), costs.shape[:-1], negligible)
-        self._couple(kernels, symmetric=symmetric, threads=threads or _threads.available())
+        self._couple(kernels, symmetric=symmetric, threads=threads)
 
     def _settle(self, costs: NDArray[np.floating], shape: tuple[int, ...], negligible: float) -> None:
         """Check costs (n, L) and keep them in single precision, forbidden labels at a price nothing outweighs."""
@@ -331,3 +333,16 @@ class DenseCRF:
         out = room(*values.shape)
         self.listen(values, n_modes, self.workspaces(values.shape[1]), _threads.available(), lambda *_: None, keep=out)
         return out[:, :size].reshape(self.n, self.n_labels, n_modes).transpose(2, 0, 1).astype(np.float64)
+
+
+def _turned(costs: NDArray[np.floating], threads: int) -> NDArray[np.floating]:
+    """The same with labels last in memory too, as networks rarely give them."""
+    if costs.flags.c_contiguous:
+        return costs
+    turned = np.empty(costs.shape, costs.dtype)
+
+    def work(first: int, last: int) -> None:
+        turned[first:last] = costs[first:last]
+
+    _threads.split(work, len(costs), threads, updates=costs.size)
+    return turned

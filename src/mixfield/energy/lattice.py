@@ -65,7 +65,6 @@ class Lattice:
 
         _threads.split(embed, n, threads, updates=8 * n)
         known, table, corner = _number(keys, threads)
-        known = _reorder(features, known, table, corner, threads)
         chains = _chains(known, table, step, threads)
         gain = 1 + 2.0**-d
         weight *= np.float32(1 / gain)  # so that a point far from all others gets itself back
@@ -94,24 +93,20 @@ class Lattice:
 
     def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:
         """(n,) sums of ones, and the same where the directions are taken in one order only."""
-        values, (here, there) = np.ones((len(self.corner), 4), np.float32), self.workspace(4)
-        self._splat(values, here, there, threads)
-        if not self.symmetric:
-            self._blur(here, self.chains, threads)
-            sums = self._read(here, threads)
-            return sums, sums
-        self._blur_both_ways(here, there, threads)
-        forth, back = self._read(here, threads), self._read(there, threads)
-        return np.float32(0.5) * (forth + back), forth
-
-    def _read(self, prepared: Float32s, threads: int) -> Float32s:
-        out = np.zeros((len(self.corner), prepared.shape[1]), np.float32)
+        table = np.empty(self.size, np.float32)
+        kernels.lattice.splat_ones(self.corner, self.weight, self.ratio, table)
+        ways = (self.chains, self.chains[::-1]) if self.symmetric else (self.chains,)
+        sums = np.empty((len(ways), len(self.corner)), np.float32)
 
         def work(first: int, last: int) -> None:
-            self.add(prepared, first, last, out[first:last])
+            for chains, out in zip(ways[first:last], sums[first:last], strict=True):
+                blurred = table.copy()
+                for order, bond in chains:
+                    kernels.lattice.blur_one(blurred, order, bond)
+                kernels.lattice.slice_one(blurred, self.corner, self.weight, 0, len(out), out)
 
-        _threads.split(work, len(out), threads, updates=out.size)
-        return out[:, 0]
+        _threads.split(work, len(ways), threads, updates=4 * len(self.corner))
+        return sums.mean(0, dtype=np.float32), sums[0]
 
     def _blur_both_ways(self, here: Float32s, there: Float32s, threads: int) -> None:
         """Blur the table ``here`` in one order of the directions, and a copy of it ``there`` in the other."""
@@ -187,20 +182,6 @@ def _number(keys: Int64s, threads: int) -> tuple[Int64s, Int64s, Int32s]:
             corner[first:last] = numbers[len(known) :, 0][corner[first:last]]
         known = found
     return known, table, corner
-
-
-def _reorder(features: Float32s, known: Int64s, table: Int64s, corner: Int32s, threads: int) -> Int64s:
-    """Renumber the corners, in place, so that near ones lie near in memory; returns the keys in the new order."""
-    rank = kernels.lattice.ranks(kernels.lattice.codes(features, corner, len(known)))
-    kernels.lattice.renumber(table, rank)
-
-    def work(first: int, last: int) -> None:
-        corner[first:last] = rank[corner[first:last]]
-
-    _threads.split(work, len(corner), threads, updates=4 * len(corner))
-    ordered = np.empty_like(known)
-    ordered[rank] = known
-    return ordered
 
 
 def _chains(known: Int64s, table: Int64s, step: Int64s, threads: int) -> tuple[Chain, ...]:

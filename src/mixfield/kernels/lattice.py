@@ -157,65 +157,6 @@ def number(keys, first, last, vertex):
 
 
 @njit(cache=True, nogil=True)
-def renumber(table, rank):
-    """Give the keys of a hash table new numbers."""
-    for at in range(1, len(table), 2):
-        if table[at] != 0:
-            table[at] = rank[table[at] - 1] + 1
-
-
-@njit(cache=True, nogil=True)
-def codes(features, vertex, m):
-    """(m,) a code of where each corner lies, by the first point around it: near corners get near (Morton) codes."""
-    n, d = features.shape
-    first = np.empty(m, np.int64)
-    for p in range(n - 1, -1, -1):
-        for r in range(vertex.shape[1]):
-            first[vertex[p, r]] = p
-    lowest = np.full(d, np.inf, np.float32)
-    for p in range(n):
-        for j in range(d):
-            lowest[j] = min(lowest[j], features[p, j])
-    bits = min(8, 40 // d)
-    spread = np.zeros(1 << bits, np.int64)  # the bits of a number, d places apart
-    for number in range(1 << bits):
-        for b in range(bits):
-            spread[number] |= ((number >> b) & 1) << (b * d)
-    code = np.zeros(m, np.int64)
-    for v in range(m):
-        for j in range(d):
-            cell = min(np.int64((features[first[v], j] - lowest[j]) * np.float32(0.5)), (1 << bits) - 1)
-            code[v] |= spread[cell] << j
-    return code
-
-
-@njit(cache=True, nogil=True)
-def ranks(code):
-    """Place of every element when sorted by a code of 44 bits at most, equal codes in their old order."""
-    m = len(code)
-    order, other = np.empty(m, np.int64), np.empty(m, np.int64)
-    for i in range(m):
-        order[i] = i
-    for shift in range(0, 44, 11):
-        start = np.zeros(2049, np.int64)
-        for i in range(m):
-            start[((code[i] >> shift) & 2047) + 1] += 1
-        if start[((code[0] >> shift) & 2047) + 1] == m:  # all have the same digit
-            continue
-        for k in range(2048):
-            start[k + 1] += start[k]
-        for i in range(m):
-            digit = (code[order[i]] >> shift) & 2047
-            other[start[digit]] = order[i]
-            start[digit] += 1
-        order, other = other, order
-    rank = np.empty(m, np.int32)
-    for i in range(m):
-        rank[order[i]] = i
-    return rank
-
-
-@njit(cache=True, nogil=True)
 def link(table, known, step):
     """Corners that are neighbours along one direction, chain after chain, those without neighbours left out.
 
@@ -283,3 +224,32 @@ def slice_add(values, vertex, weight, first, last, out):
     source, target, rows, weights = values.reshape(-1), out.reshape(-1), vertex.reshape(-1), weight.reshape(-1)
     for p in range(first, last):
         weigh(source, rows, weights, p * corners, (p + 1) * corners, channels, target, (p - first) * channels)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def splat_ones(vertex, weight, ratio, out):
+    """What `splat` makes of ones, in one channel (m,)."""
+    out[:] = 0.0
+    for p in range(len(vertex)):
+        for r in range(vertex.shape[1]):
+            out[vertex[p, r]] += ratio[p] * weight[p, r]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def blur_one(values, order, bond):
+    """What `blur` does to one channel (m,)."""
+    before = np.float32(0.0)
+    for e in range(len(bond)):
+        here = values[order[e]]
+        values[order[e]] = here + before + bond[e] * values[order[e + 1]]
+        before = bond[e] * here
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def slice_one(values, vertex, weight, first, last, out):
+    """The value of one channel (m,) at points ``first`` to ``last``."""
+    for p in range(first, last):
+        total = np.float32(0.0)
+        for r in range(vertex.shape[1]):
+            total += weight[p, r] * values[vertex[p, r]]
+        out[p] = total
