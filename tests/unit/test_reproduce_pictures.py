@@ -143,17 +143,35 @@ def test_the_page_on_still_images_says_what_was_measured(tmp_path):
     assert (every["noise 1"]["images"], every["paper"]["images"]) == (35, 5)
     assert every["ours"]["images"] == 35
     assert len(every["ours"]["mean"]) == 4  # K = 1, 2, 4, 8
-    some = results["parts"]["every seventh image, a third of the size"]["dl257"]
+    some = results["parts"]["every seventh image, full resolution"]["dl257"]
     assert set(some) == {*segmentation.methods(), "tuned"}
     assert (len(some["ours"]["mean"]), len(some["paper"]["mean"])) == (6, 4)
     mine = [row for row in rows if (row["net"], row["step"], row["method"]) == ("dl513", 3, "ours")]
     assert every["ours"]["mean"][-1] == pytest.approx(
         np.mean([100 * (max(r["ious"][:8]) - 0.5) for r in mine]), abs=1e-3
     )
-    equal = results["equal_calls"]["8"]["dl513"]["DivMBest 0.5"]
+    equal = results["equal_calls"]["gains"]["8"]["dl513"]["DivMBest 0.5"]
     assert equal["segmentations"] == 8  # a segmentation costs the same in these rows
+    assert results["equal_calls"]["size"] == results["ranking"]["size"] == "full resolution"
     assert f"{every['ours']['mean'][-1]:.2f}" in page
     assert "one.png" in page
+
+
+def test_a_size_is_judged_when_most_of_its_images_are_done(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        _row(net, step, image, method, rng)
+        for net in segmentation.NETWORKS
+        for step in segmentation.STEPS
+        for image in range(35)
+        for method in ("ours", *segmentation.TUNED[net])
+        if step > 1 or image < 14
+    ]
+    write_page(rows, {"command": "mixfield reproduce segmentation"}, [], tmp_path)
+    results = json.loads((tmp_path / "segmentation.json").read_text())
+    assert results["ranking"]["size"] == "a third of the size"
+    assert results["parts"]["full resolution"]["dl513"]["ours"]["images"] == 14
+    assert "the other half of the images, a third of the size" in results["parts"]
 
 
 @pytest.fixture

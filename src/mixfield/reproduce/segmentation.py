@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from mixfield.apps.pictures import resized
 from mixfield.apps.ranking import mode_features
 from mixfield.baselines.diverse import diverse_modes
 from mixfield.clamping.firm import FirmClamp
@@ -165,13 +166,21 @@ def _noisy(crf: Counted, *, amount: float) -> Iterator[Mode]:
     rng = np.random.default_rng(0)
     yield mean_field(crf, solver=ROUGH)
     while True:
-        noise = rng.standard_normal((*crf.shape, crf.n_labels))
-        smooth = gaussian_filter(noise, (max(crf.shape) / 16, max(crf.shape) / 16, 0))
+        height, width = crf.shape
+        smooth = _smooth_noise(rng, (height, width), crf.n_labels, max(crf.shape) / 16)
         smooth *= amount / smooth.std()
         other = Counted.of_energy(crf, smooth.reshape(crf.costs.shape).astype(np.float32))
         mode = mean_field(other, solver=ROUGH)
         crf.calls += other.calls
         yield mode
+
+
+def _smooth_noise(rng: np.random.Generator, shape: tuple[int, int], n_labels: int, width: float) -> NDArray[Any]:
+    """(H, W, L) noise that hangs together over ``width`` pixels, drawn at every eighth of them at least."""
+    every = max(1, int(width / 8))
+    noise = rng.standard_normal((*(-(-length // every) for length in shape), n_labels))
+    smooth: NDArray[Any] = gaussian_filter(noise, (width / every, width / every, 0))
+    return resized(smooth, shape)
 
 
 def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated, str, int, str, int]]:
