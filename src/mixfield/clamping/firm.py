@@ -53,7 +53,7 @@ class FirmClamp:
     firmness: float = 4.0
     steps: int = 8
     grips: tuple[float, ...] = (0.5,)
-    patience: int = 20
+    patience: int = 40
     release: bool = True
 
     def __post_init__(self) -> None:

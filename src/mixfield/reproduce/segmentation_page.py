@@ -65,7 +65,7 @@ HISTORY = [
     "27 cases that came last, after all choices but one, only five had a mode worth choosing, and neither ranking",
     "found it in any: that it holds for other images has not been shown.",
     "",
-    "The updates that a clamp may take (8 and 20) were chosen among six settings on one half of the images at a third",
+    "The updates that a clamp may take (8 and 40) were chosen among six settings on one half of the images at a third",
     "of the size, when updates of the pixels that still move took the place of most updates of the whole field: with",
     "4 and 15 the best of 8 gained 0.1 to 0.5 points less, with more it gained the same. With the 20 updates that",
     "were enough before, DivMBest lost one point on the weak network, and it has 100 now, like all other methods.",
