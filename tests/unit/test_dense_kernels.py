@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mixfield.energy.lattice import _number
-from mixfield.kernels import coarse, lattice, rows, separable, softmax
+from mixfield.kernels import coarse, lattice, pixel_rows, rows, separable, softmax
 from mixfield.meanfield import dense
 
 pytestmark = [
@@ -205,6 +205,22 @@ def test_an_update_of_many_labels_is_a_softmax(n_labels, first, rng):
     entropy = -(q * np.log(np.maximum(q, 1e-30)))[here].sum()
     assert sums[0] == pytest.approx([(was * heard)[here].sum(), (q * unary)[here].sum(), entropy], rel=1e-4, abs=1e-3)
     assert change[0] == pytest.approx(np.abs(q - was)[here].max(), abs=1e-5)
+
+
+@pytest.mark.parametrize("n_labels", [8, 21])
+def test_bound_terms_of_many_labels(n_labels, rng):
+    n, width = 60, -(-n_labels // 8) * 8
+    unary = rng.normal(size=(n, n_labels)).astype(np.float32)
+    unary[::7, 2] = 1e6
+    q = rng.dirichlet(np.ones(n_labels), n).astype(np.float32)
+    values, field = np.zeros((n, width), np.float32), rng.random((n, width)).astype(np.float32)
+    values[:, :n_labels] = q
+    sums = np.zeros(3)
+    pixel_rows.bound_terms(unary, field[5:], values, 5, n - 1, sums)
+    q = np.where(unary < 1e6, q, 0.0)[5:-1].astype(float)
+    costs = np.where(unary < 1e6, unary, 0.0)[5:-1]
+    expected = [(q * field[5:-1, :n_labels]).sum(), (q * costs).sum(), (q * np.log(np.maximum(q, 1e-30))).sum()]
+    assert sums == pytest.approx(expected, rel=1e-5)
 
 
 def test_movers_are_the_pixels_that_change(rng):

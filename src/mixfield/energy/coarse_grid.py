@@ -2,7 +2,7 @@
 
 Along each axis the kernel is ``S g S'``: S holds the windows (Kaiser and Bessel's) of every ``step``-th pixel, and the
 taps g between coarse pixels are such that the product is the Gaussian.  From 1.5 coarse pixels of bandwidth on, it is
-that to a thousandth, for a third of the sums that the pixels themselves would need.
+that to about a thousandth, for a third of the sums that the pixels themselves would need.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class CoarseGrid:
-    """Sums ``out_i = sum_j exp(-|p_i - p_j|^2 / 2) values_j`` over the positions p of an image, to a thousandth.
+    """Sums ``out_i = sum_j exp(-|p_i - p_j|^2 / 2) values_j`` over the positions p of an image, to about a thousandth.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class Gaussian:
     normalization: Normalization = "symmetric"
 
     def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
-        """The sums of this kernel on a field of ``shape``: exact where the bandwidth is small, to a thousandth on
+        """The sums of this kernel on a field of ``shape``: exact where the bandwidth is small, to about a thousandth on
         images."""
         sigmas = _bandwidths("sxy", self.sxy, len(shape))
         if grid := grid_filter(shape, sigmas):

@@ -9,7 +9,6 @@ All arrays are flat.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -132,38 +131,60 @@ def _real(builder, column, size):
     return builder.icmp_signed("<", ir.Constant(INTEGERS, list(range(LANES))), left)
 
 
-def _updater(together):
-    def update(
-        context,
-        field, at, costs, place, bias, spot, support, pixel, old, new, base, where, width, column, size,
-        labels, per_mode, n_modes, factor, watch, work, seen, moved,
-    ):  # fmt: skip
-        """New probabilities of eight columns, and what is to be seen of them."""
-        i = types.intp
-        signature = types.void(
-            field, i, costs, i, bias, i, support, i, old, new, i, where, i, i, i,
-            i, i, i, factor, watch, work, seen, moved,
-        )  # fmt: skip
+def _by_modes(builder, n_modes, body):
+    """The code of ``body(together)`` for numbers of modes that are multiples of eight, of four, and for all others."""
 
-        def generate(context, builder, signature, arguments):
-            (
-                field, at, costs, place, bias, spot, support, pixel, old, new, base, where, width, column, size,
-                labels, per_mode, n_modes, factor, watch, work, seen, moved,
-            ) = arguments  # fmt: skip
-            kinds = signature.args
-            rows = context.make_array(kinds[11])(context, builder, where).data
+    def divides(number):
+        rest = builder.and_(n_modes, ir.Constant(n_modes.type, number - 1))
+        return builder.icmp_signed("==", rest, ir.Constant(n_modes.type, 0))
+
+    with builder.if_else(divides(8)) as (eight, fewer):
+        with eight:
+            body(8)
+        with fewer, builder.if_else(divides(4)) as (four, single):
+            with four:
+                body(4)
+            with single:
+                body(1)
+
+
+def _vector_update(
+    context,
+    field, at, costs, place, bias, spot, support, pixel, old, new, base, where, width, column, size,
+    labels, per_mode, n_modes, factor, watch, work, seen, moved,
+):  # fmt: skip
+    """New probabilities of eight columns, and what is to be seen of them.
+
+    Places of the first pixel: ``at`` in field, ``place`` in costs, ``spot`` in bias (-1 if there is none), ``pixel`` in
+    support, ``base`` in old and new.
+    """
+    i = types.intp
+    signature = types.void(
+        field, i, costs, i, bias, i, support, i, old, new, i, where, i, i, i,
+        i, i, i, factor, watch, work, seen, moved,
+    )  # fmt: skip
+
+    def generate(context, builder, signature, arguments):
+        (
+            field, at, costs, place, bias, spot, support, pixel, old, new, base, where, width, column, size,
+            labels, per_mode, n_modes, factor, watch, work, seen, moved,
+        ) = arguments  # fmt: skip
+        kinds = signature.args
+        rows = context.make_array(kinds[11])(context, builder, where).data
+        further = builder.icmp_signed(">", spot, ir.Constant(spot.type, -1))
+
+        def slot(label, number):
+            first = builder.mul(label, ir.Constant(label.type, SLOTS * LANES))
+            first = builder.add(first, ir.Constant(label.type, number * LANES))
+            return pointer(context, builder, kinds[20], work, first, VECTOR)
+
+        def keep(label, number, value):
+            builder.store(value, slot(label, number)).align = 4
+
+        def body(together):
             columns = _Columns(context, builder, together, rows, width, column)
-            further = builder.icmp_signed(">", spot, ir.Constant(spot.type, -1))
-            heard_all, was_all, top, total = (_Sums(builder, 1, start) for start in (0.0, 0.0, FAR, 0.0))
-
-            def slot(label, number):
-                where = builder.add(
-                    builder.mul(label, ir.Constant(label.type, SLOTS * LANES)), ir.Constant(label.type, number * LANES)
-                )
-                return pointer(context, builder, kinds[20], work, where, VECTOR)
-
-            def keep(label, number, value):
-                builder.store(value, slot(label, number)).align = 4
+            totals = _Sums(builder, 3)
+            top = _Sums(builder, 1, FAR)
 
             def weigh(label, heard, was):
                 cost = columns.shared(kinds[2], costs, builder.add(place, label), COSTS)
@@ -179,71 +200,73 @@ def _updater(together):
                 shift = builder.mul(loop.index, n_modes)
                 heard = columns.read(kinds[0], field, builder.add(at, shift))
                 was = columns.read(kinds[8], old, builder.add(base, shift))
-                heard_all[0] = builder.fadd(heard_all[0], heard)
-                was_all[0] = builder.fadd(was_all[0], was)
+                totals[0], totals[1] = builder.fadd(totals[0], heard), builder.fadd(totals[1], was)
                 weigh(loop.index, heard, was)
             with builder.if_then(builder.icmp_signed("<", per_mode, labels)):
                 shared = columns.shared(kinds[6], support, pixel, PIXELS)
-                heard = builder.fsub(shared, heard_all[0])
-                weigh(per_mode, heard, builder.fsub(constant(1.0), was_all[0]))
+                heard, was = builder.fsub(shared, totals[0]), builder.fsub(constant(1.0), totals[1])
+                weigh(per_mode, heard, was)
             cooling = load(builder, pointer(context, builder, kinds[18], factor, column, VECTOR))
             with cgutils.for_range(builder, labels, intp=at.type) as loop:
                 s = builder.fmul(builder.fsub(load(builder, slot(loop.index, 0)), top[0]), cooling)
                 e = exponential(builder, s)
                 keep(loop.index, 0, s)
                 keep(loop.index, 3, e)
-                total[0] = builder.fadd(total[0], e)
-            inverse = builder.fdiv(constant(1.0), total[0])
+                totals[2] = builder.fadd(totals[2], e)
+            inverse = builder.fdiv(constant(1.0), totals[2])
             with cgutils.for_range(builder, per_mode, intp=at.type) as loop:
                 q = builder.fmul(load(builder, slot(loop.index, 3)), inverse)
                 columns.write(q, kinds[9], new, builder.add(base, builder.mul(loop.index, n_modes)))
             with builder.if_then(builder.icmp_signed("!=", watch, ir.Constant(watch.type, 0))):
-                dots, change = _Sums(builder, 3), _Sums(builder, 1)
-                with cgutils.for_range(builder, labels, intp=at.type) as loop:
-                    s, heard, was, e = (load(builder, slot(loop.index, number)) for number in range(SLOTS))
-                    q = builder.fmul(e, inverse)
-                    dots.add_product(0, was, heard)
-                    dots.add_product(1, q, heard)
-                    dots.add_product(2, q, s)
-                    change[0] = largest(builder, change[0], call(builder, "fabs", builder.fsub(q, was)))
-                there = _real(builder, column, size)
-                # s holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
-                logit = builder.fdiv(dots[2], cooling)
-                cost = builder.fsub(builder.fsub(dots[1], logit), top[0])
-                entropy = builder.fsub(logarithm(builder, total[0]), dots[2])
-                for number, value in enumerate((dots[0], cost, entropy)):
-                    row = builder.add(builder.mul(width, ir.Constant(width.type, number)), column)
-                    _add_seen(context, builder, kinds[21], seen, row, value, there)
-                farthest = pointer(context, builder, kinds[22], moved, column, VECTOR)
-                counted = builder.select(there, change[0], constant(0.0))
-                builder.store(largest(builder, load(builder, farthest), counted), farthest).align = 4
-            return context.get_dummy_value()
+                look(cooling, top[0], totals[2], inverse)
 
-        return signature, generate
+        def look(cooling, top, total, inverse):
+            dots, change = _Sums(builder, 3), _Sums(builder, 1)
+            with cgutils.for_range(builder, labels, intp=at.type) as loop:
+                s, heard, was, e = (load(builder, slot(loop.index, number)) for number in range(SLOTS))
+                q = builder.fmul(e, inverse)
+                dots.add_product(0, was, heard)
+                dots.add_product(1, q, heard)
+                dots.add_product(2, q, s)
+                change[0] = largest(builder, change[0], call(builder, "fabs", builder.fsub(q, was)))
+            # s holds (heard - costs - top) / T: its mean gives the entropy, and the costs without another look
+            cost = builder.fsub(builder.fsub(dots[1], builder.fdiv(dots[2], cooling)), top)
+            entropy = builder.fsub(logarithm(builder, total), dots[2])
+            there = _real(builder, column, size)
+            for number, value in enumerate((dots[0], cost, entropy)):
+                row = builder.add(builder.mul(width, ir.Constant(width.type, number)), column)
+                _add_seen(context, builder, kinds[21], seen, row, value, there)
+            farthest = pointer(context, builder, kinds[22], moved, column, VECTOR)
+            counted = builder.select(there, change[0], constant(0.0))
+            builder.store(largest(builder, load(builder, farthest), counted), farthest).align = 4
 
-    return update
+        _by_modes(builder, n_modes, body)
+        return context.get_dummy_value()
+
+    return signature, generate
 
 
-def _teller(together):
-    def tell(
-        context,
-        field, at, costs, place, bias, spot, support, pixel, values, base, where, width, column, size,
-        labels, per_mode, n_modes, seen,
-    ):  # fmt: skip
-        """Add support, cost and minus the entropy of eight columns to ``seen``."""
-        i = types.intp
-        signature = types.void(field, i, costs, i, bias, i, support, i, values, i, where, i, i, i, i, i, i, seen)
+def _vector_tell(
+    context,
+    field, at, costs, place, bias, spot, support, pixel, values, base, where, width, column, size,
+    labels, per_mode, n_modes, seen,
+):  # fmt: skip
+    """Add support, cost and minus the entropy of eight columns to ``seen``; places as for the update."""
+    i = types.intp
+    signature = types.void(field, i, costs, i, bias, i, support, i, values, i, where, i, i, i, i, i, i, seen)
 
-        def generate(context, builder, signature, arguments):
-            (
-                field, at, costs, place, bias, spot, support, pixel, values, base, where, width, column, size,
-                labels, per_mode, n_modes, seen,
-            ) = arguments  # fmt: skip
-            kinds = signature.args
-            rows = context.make_array(kinds[10])(context, builder, where).data
+    def generate(context, builder, signature, arguments):
+        (
+            field, at, costs, place, bias, spot, support, pixel, values, base, where, width, column, size,
+            labels, per_mode, n_modes, seen,
+        ) = arguments  # fmt: skip
+        kinds = signature.args
+        rows = context.make_array(kinds[10])(context, builder, where).data
+        further = builder.icmp_signed(">", spot, ir.Constant(spot.type, -1))
+
+        def body(together):
             columns = _Columns(context, builder, together, rows, width, column)
-            further = builder.icmp_signed(">", spot, ir.Constant(spot.type, -1))
-            heard_all, q_all, dots = _Sums(builder, 1), _Sums(builder, 1), _Sums(builder, 3)
+            totals, dots = _Sums(builder, 2), _Sums(builder, 3)
 
             def add(label, heard, q):
                 price = cgutils.alloca_once_value(
@@ -259,30 +282,27 @@ def _teller(together):
                     builder.fcmp_ordered("<", cost, constant(FORBIDDEN)),
                 )
                 q = builder.select(left, q, constant(0.0))
-                dots.add_product(0, q, heard)
-                dots.add_product(1, q, cost)
-                dots.add_product(2, q, logarithm(builder, q))
+                for number, value in enumerate((heard, cost, logarithm(builder, q))):
+                    dots.add_product(number, q, value)
 
             with cgutils.for_range(builder, per_mode, intp=at.type) as loop:
                 shift = builder.mul(loop.index, n_modes)
                 heard = columns.read(kinds[0], field, builder.add(at, shift))
                 q = columns.read(kinds[8], values, builder.add(base, shift))
-                heard_all[0] = builder.fadd(heard_all[0], heard)
-                q_all[0] = builder.fadd(q_all[0], q)
+                totals[0], totals[1] = builder.fadd(totals[0], heard), builder.fadd(totals[1], q)
                 add(loop.index, heard, q)
             with builder.if_then(builder.icmp_signed("<", per_mode, labels)):
                 shared = columns.shared(kinds[6], support, pixel, PIXELS)
-                heard = builder.fsub(shared, heard_all[0])
-                add(per_mode, heard, builder.fsub(constant(1.0), q_all[0]))
+                add(per_mode, builder.fsub(shared, totals[0]), builder.fsub(constant(1.0), totals[1]))
             there = _real(builder, column, size)
             for number in range(3):
                 row = builder.add(builder.mul(width, ir.Constant(width.type, number)), column)
                 _add_seen(context, builder, kinds[17], seen, row, dots[number], there)
-            return context.get_dummy_value()
 
-        return signature, generate
+        _by_modes(builder, n_modes, body)
+        return context.get_dummy_value()
 
-    return tell
+    return signature, generate
 
 
 def _plain_columns(array, start, row, where, width, column):
@@ -340,6 +360,5 @@ def _plain_tell(
 
 
 _plain = getattr(config, "DISABLE_JIT", False)  # the same without the compiler, to be stepped through
-_made: Callable[[Any], Any] = intrinsic
-update8, update4, update1 = (_plain_update if _plain else _made(_updater(together)) for together in (8, 4, 1))
-tell8, tell4, tell1 = (_plain_tell if _plain else _made(_teller(together)) for together in (8, 4, 1))
+update: Any = _plain_update if _plain else intrinsic(_vector_update)
+tell: Any = _plain_tell if _plain else intrinsic(_vector_tell)

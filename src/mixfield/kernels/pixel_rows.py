@@ -24,13 +24,14 @@ from mixfield.kernels.vectors import (
     exponential,
     largest,
     load,
+    logarithm,
     pointer,
     product_sum,
     spread,
 )
 
 GROUP = 16  # pixels that go through each step together, so that none waits for the end of another
-FAR = np.float32(-1e30)
+FAR, FORBIDDEN = np.float32(-1e30), np.float32(1e6)
 
 
 def _fold(builder, vector, combine):
@@ -140,6 +141,36 @@ def _vector_watch(context, field, at, z, row, old, new, place, labels, seen):  #
     return signature, generate
 
 
+def _vector_tell(context, field, at, costs, place, values, base, labels, seen):  # noqa: ARG001
+    """Add values * field, values * costs and values * log(values) to seen[0:8], [8:16] and [16:24]."""
+    index = types.intp
+    signature = types.void(field, index, costs, index, values, index, index, seen)
+
+    def generate(context, builder, signature, arguments):
+        field, at, costs, place, values, base, labels, seen = arguments
+        kinds = signature.args
+        slots = [
+            pointer(context, builder, kinds[7], seen, ir.Constant(at.type, LANES * slot), VECTOR) for slot in range(3)
+        ]
+        totals = [cgutils.alloca_once_value(builder, load(builder, slot)) for slot in slots]
+        with _blocks(builder, labels) as (block, _):
+            heard = load(builder, pointer(context, builder, kinds[0], field, builder.add(at, block), VECTOR))
+            cost = load(builder, pointer(context, builder, kinds[2], costs, builder.add(place, block), VECTOR))
+            q = load(builder, pointer(context, builder, kinds[4], values, builder.add(base, block), VECTOR))
+            left = builder.and_(
+                builder.fcmp_ordered(">", q, constant(0.0)), builder.fcmp_ordered("<", cost, constant(FORBIDDEN))
+            )
+            q = builder.select(left, q, constant(0.0))
+            for total, value in zip(totals, (heard, cost, logarithm(builder, q)), strict=True):
+                value = builder.select(left, value, constant(0.0))
+                builder.store(product_sum(builder, q, value, builder.load(total)), total)
+        for slot, total in zip(slots, totals, strict=True):
+            builder.store(builder.load(total), slot).align = 4
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 def _plain_differ(field, at, costs, place, labels, z, row):
     z[row : row + _padded(labels)] = FAR
     z[row : row + labels] = field[at : at + labels] - costs[place : place + labels]
@@ -169,6 +200,14 @@ def _plain_watch(field, at, z, row, old, new, place, labels, seen):
         np.maximum(seen[24:], abs(now - was), out=seen[24:])
 
 
+def _plain_tell(field, at, costs, place, values, base, labels, seen):
+    q, cost = values[base : base + labels], costs[place : place + labels]
+    q = np.where((q > 0) & (cost < FORBIDDEN), q, np.float32(0.0))
+    seen[0] += (q * field[at : at + labels]).sum()
+    seen[8] += (q * np.where(q > 0, cost, np.float32(0.0))).sum()
+    seen[16] += (q * np.log(np.maximum(q, np.float32(1e-38)))).sum()
+
+
 def _padded(labels):
     return -(-labels // LANES) * LANES
 
@@ -178,6 +217,7 @@ _differ: Any = _plain_differ if _plain else intrinsic(_vector_differ)
 _exponentiate: Any = _plain_exponentiate if _plain else intrinsic(_vector_exponentiate)
 _scale: Any = _plain_scale if _plain else intrinsic(_vector_scale)
 _watch: Any = _plain_watch if _plain else intrinsic(_vector_watch)
+_tell: Any = _plain_tell if _plain else intrinsic(_vector_tell)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -215,3 +255,20 @@ def update(costs, field, old, cooling, watch, first, last, new, sums, change):
             sums[2] += np.log(product) - logit
             change[0] = max(change[0], seen[24:].max())
             seen[:] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def bound_terms(costs, field, values, first, last, sums):
+    """Add to ``sums`` (3,) the support, cost and minus the entropy of one mode at pixels ``first`` to ``last``.
+
+    ``last`` must be below n, as for `update`.
+    """
+    labels, channels = costs.shape[1], values.shape[1]
+    flat_costs, flat_field, flat_values = costs.reshape(-1), field.reshape(-1), values.reshape(-1)
+    seen = np.zeros(3 * LANES, np.float32)
+    for begin in range(first, last, GROUP):
+        for p in range(begin, min(last, begin + GROUP)):
+            _tell(flat_field, (p - first) * channels, flat_costs, p * labels, flat_values, p * channels, labels, seen)
+        for term in range(3):
+            sums[term] += seen[LANES * term : LANES * (term + 1)].sum()
+        seen[:] = 0.0

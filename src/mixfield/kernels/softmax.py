@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mixfield.kernels import vectors
+from mixfield.kernels import columns, vectors
 from mixfield.kernels.bits import reread
-from mixfield.kernels.columns import SLOTS, places, tell1, tell4, tell8, update1, update4, update8
+from mixfield.kernels.columns import SLOTS, places
 from mixfield.kernels.vectors import LANES, LOWEST
 
 SPAN = 256  # pixels that go through each step together
@@ -63,21 +63,10 @@ def update(unary, bias, support, field, old, per_mode, cooling, watch, first, la
         size, at, base = count * n_modes, (p - first) * channels, p * channels
         spot = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
         for c in range(0, size, LANES):
-            if n_modes % 8 == 0:
-                update8(
-                    heard, at, costs, p * n_labels, further, spot, support, p, was, q, base, where.reshape(-1), width,
-                    c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
-                )  # fmt: skip
-            elif n_modes % 4 == 0:
-                update4(
-                    heard, at, costs, p * n_labels, further, spot, support, p, was, q, base, where.reshape(-1), width,
-                    c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
-                )  # fmt: skip
-            else:
-                update1(
-                    heard, at, costs, p * n_labels, further, spot, support, p, was, q, base, where.reshape(-1), width,
-                    c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
-                )  # fmt: skip
+            columns.update(
+                heard, at, costs, p * n_labels, further, spot, support, p, was, q, base, where.reshape(-1), width,
+                c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -99,21 +88,10 @@ def bound_terms(unary, bias, support, field, values, per_mode, n_modes, first, l
         size, at, base = count * n_modes, (p - first) * channels, p * channels
         spot = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
         for c in range(0, size, LANES):
-            if n_modes % 8 == 0:
-                tell8(
-                    heard, at, costs, p * n_labels, further, spot, support, p, q, base, where.reshape(-1), width,
-                    c, size, n_labels, per_mode, n_modes, sums,
-                )  # fmt: skip
-            elif n_modes % 4 == 0:
-                tell4(
-                    heard, at, costs, p * n_labels, further, spot, support, p, q, base, where.reshape(-1), width,
-                    c, size, n_labels, per_mode, n_modes, sums,
-                )  # fmt: skip
-            else:
-                tell1(
-                    heard, at, costs, p * n_labels, further, spot, support, p, q, base, where.reshape(-1), width,
-                    c, size, n_labels, per_mode, n_modes, sums,
-                )  # fmt: skip
+            columns.tell(
+                heard, at, costs, p * n_labels, further, spot, support, p, q, base, where.reshape(-1), width,
+                c, size, n_labels, per_mode, n_modes, sums,
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

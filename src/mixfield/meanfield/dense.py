@@ -195,25 +195,32 @@ class Iteration:
     def bounds(self, values: Float32s, temperature: float = 1.0) -> Floats:
         """(K,) H - E / T without bias, in float64."""
         crf = self.crf
-        nothing, seen = no_bias(crf), [_columns(3, self.n_modes) for _ in crf.bands]
+        nothing, terms = no_bias(crf), np.zeros((len(crf.bands), 3, self.n_modes))
 
         def hear(band: int, first: int, last: int, support: Float32s) -> None:
-            kernels.softmax.bound_terms(
-                crf.costs,
-                nothing,
-                self.shared[True],
-                support,
-                values,
-                crf.channels,
-                self.n_modes,
-                first,
-                last,
-                seen[band],
-            )
+            if _by_rows(crf.costs, nothing, self.n_modes, crf.channels):
+                end = min(last, crf.n - 1)  # rows of costs are read a little beyond their end
+                kernels.pixel_rows.bound_terms(crf.costs, support, values, first, end, terms[band, :, 0])
+                support, first = support[end - first :], end
+            if first < last:
+                seen = _columns(3, self.n_modes)
+                kernels.softmax.bound_terms(
+                    crf.costs,
+                    nothing,
+                    self.shared[True],
+                    support,
+                    values,
+                    crf.channels,
+                    self.n_modes,
+                    first,
+                    last,
+                    seen,
+                )
+                terms[band] += _folded(seen, self.n_modes)
 
         # one order of the directions is enough: both give the same quadratic form
         crf.listen(values, self.n_modes, self.spaces, self.threads, hear, rough=True)
-        support, cost, information = np.sum([_folded(one, self.n_modes) for one in seen], axis=0)
+        support, cost, information = terms.sum(0)
         return np.asarray(-information - (float(crf.least.sum()) + cost - 0.5 * support) / temperature)
 
 
@@ -232,7 +239,7 @@ def _update(
 ) -> tuple[Floats, Floats]:
     """One update of some pixels: (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) largest changes."""
     n_modes, sums, change, (first, last) = len(cooling), np.zeros((3, len(cooling))), np.zeros(len(cooling)), pixels
-    if n_modes == 1 and bias.shape[1] == 0 and MANY <= costs.shape[1] == channels:
+    if _by_rows(costs, bias, n_modes, channels):
         end = min(last, len(costs) - 1)  # rows of costs are read a little beyond their end
         kernels.pixel_rows.update(costs, support, old, cooling[0], watch, first, end, new, sums.reshape(-1), change)
         support, first = support[end - first :], end
@@ -244,6 +251,11 @@ def _update(
         sums += _folded(seen, n_modes)
         change = np.maximum(change, moved.reshape(-1, n_modes).max(0))
     return sums.T, change
+
+
+def _by_rows(costs: Float32s, bias: Float32s, n_modes: int, channels: int) -> bool:
+    """Whether the labels of a pixel are so many that they are treated together, instead of those of many pixels."""
+    return n_modes == 1 and bias.shape[1] == 0 and MANY <= costs.shape[1] == channels
 
 
 def _columns(terms: int, n_modes: int) -> Floats:

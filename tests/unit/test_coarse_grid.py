@@ -1,0 +1,82 @@
+"""Gaussian sums through a coarser grid against sums over all pairs of pixels."""
+
+from __future__ import annotations
+
+import naive_dense
+import numpy as np
+import pytest
+
+import mixfield as mf
+from mixfield.energy.channels import room
+from mixfield.energy.coarse_grid import CoarseGrid
+
+SHAPES = [(1, 1), (1, 7), (9, 1), (3, 2), (12, 17), (31, 22)]
+SIGMAS = [(3.0, 3.0), (3.0, 11.0), (4.4, 3.7), (25.0, 6.0), (200.0, 90.0)]
+
+
+def filtered(grid, values, *, threads=1):
+    out = room(*values.shape)
+    grid.add(grid.prepare(values, grid.workspace(values.shape[1]), threads), 0, len(values), out, keep=False)
+    return out
+
+
+def some_values(n, channels=8):
+    values = room(n, channels)
+    values[:] = np.random.default_rng(0).random(values.shape)
+    return values
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("sigmas", SIGMAS)
+@pytest.mark.parametrize("way", ["symmetric", "before", "after", "none"])
+def test_sums_are_right_to_about_a_thousandth(shape, sigmas, way):
+    grid = CoarseGrid.build(shape, sigmas, strength=1.7, normalization=way)
+    kernel = 1.7 * naive_dense.kernel_matrix(mf.Gaussian(sigmas, normalization=way), shape)
+    identity = room(len(kernel), 8 * -(-len(kernel) // 8))
+    identity[:, : len(kernel)] = np.eye(len(kernel))
+    matrix = filtered(grid, identity)[:, : len(kernel)]
+    assert np.abs(matrix - kernel).max() <= 2e-3 * kernel.max()
+    values = some_values(len(kernel))
+    sums = kernel @ values
+    assert filtered(grid, values) == pytest.approx(sums, abs=1.5e-3 * sums.max())
+
+
+def test_a_negative_strength_repels():
+    values = some_values(12 * 17)
+    one, other = (CoarseGrid.build((12, 17), (3.0, 5.0), strength=s, normalization="symmetric") for s in (2.0, -2.0))
+    assert filtered(one, values) == pytest.approx(-filtered(other, values), rel=1e-6)
+
+
+@pytest.mark.parametrize("channels", [4, 8, 24, 40])
+def test_sums_are_added_band_by_band(channels):
+    grid = CoarseGrid.build((31, 22), (3.0, 4.0), normalization="symmetric")
+    values = some_values(31 * 22, channels)
+    ready, whole = grid.prepare(values, grid.workspace(channels), 1), filtered(grid, values)
+    out = np.ones_like(values)
+    for first in range(0, 31, 7):
+        band = slice(22 * first, 22 * min(31, first + 7))
+        grid.add(ready, band.start, band.stop, out[band])
+    assert out == pytest.approx(whole + 1, rel=1e-6)
+
+
+def test_a_region_hears_what_the_whole_would():
+    grid = CoarseGrid.build((31, 22), (3.0, 4.0), strength=3.0, normalization="symmetric")
+    values = some_values(31 * 22)
+    points = np.flatnonzero(np.random.default_rng(1).random(31 * 22) < 0.2)
+    alone = room(*values.shape)
+    alone[points] = values[points]
+    assert grid.region(points)(values[points]) == pytest.approx(filtered(grid, alone)[points], abs=1e-6)
+
+
+def test_threads_do_not_change_bytes():
+    shape = (300, 400)
+    grid = CoarseGrid.build(shape, (3.0, 3.0), normalization="symmetric")
+    values = some_values(shape[0] * shape[1])
+    assert filtered(grid, values).tobytes() == filtered(grid, values, threads=3).tobytes()
+
+
+def test_where_there_is_no_coarser_grid():
+    assert CoarseGrid.suits((20, 30), (3.0, 40.0))
+    assert not CoarseGrid.suits((20, 30), (2.9, 40.0))
+    assert not CoarseGrid.suits((20, 30, 40), (5.0, 5.0, 5.0))
+    assert not CoarseGrid.suits((20,), (5.0,))
