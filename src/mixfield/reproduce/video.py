@@ -215,6 +215,7 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], out: Path) -> Path:
         'Mean IoU in per cent. "temporal" chooses one mode per frame by a shortest path: the learnt ranking of',
         'modes, and the points (dense flow, forth and back) whose labels change. "best mode" is an oracle.',
         *([f"Frames are reduced: blocks of {about['step']} pixels a side are made one."] if about["step"] > 1 else []),
+        *([f"Of each sequence one frame in {about['every']} is taken."] if about["every"] > 1 else []),
         "",
         *table(claims),
         "",
