@@ -187,8 +187,8 @@ def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated
     """Set, image, step (3: a third of the size), method and how many segmentations.
 
     Our modes, DivMBest and the noise are tried on every image, and on every seventh with more segmentations.  The
-    methods of `WIDE` follow on every image, every seventh first, then other strengths on every seventh.  All sets are
-    covered evenly wherever it stops.
+    methods of `WIDE` are tried on every image too, every seventh first, and other strengths on every seventh.  All sets
+    are covered evenly wherever it stops.
     """
     sets = [Annotated(data / "segmentation" / kind, net) for kind in SETS for net in NETWORKS]  # type: ignore[arg-type]
     places = [(k % EVERY == 0, k / len(one.names), one, k) for one in sets for k in range(len(one.names))[:images]]
@@ -197,8 +197,9 @@ def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated
     small, whole = STEPS
     rounds = [
         (few + thorough, small, "main"),
+        (thorough, small, "wide"),
         (few, whole, "main"),
-        (thorough + few, small, "wide"),
+        (few, small, "wide"),
         (thorough, whole, "main"),
         (thorough + few, whole, "wide"),
         (thorough, small, "rest"),
