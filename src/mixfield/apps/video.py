@@ -41,7 +41,7 @@ class Consistency:
     """
 
     matcher: Matcher = field(default_factory=Flow)
-    stiffness: float = 100.0
+    stiffness: float = 40.0
     caution: float = 2.0
     least: float = 0.02
     lag: int | None = None
