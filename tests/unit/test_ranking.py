@@ -92,6 +92,9 @@ def test_images_count_by_what_is_at_stake():
         (lambda p: p[2].marginals([1.0]), "one weight per mode"),
         (lambda _: mf.Tempering(0.0), "temperature"),
         (lambda _: mf.fit_ranking([], []), "not none"),
+        (lambda _: mf.fit_ranking([np.zeros((2, 7))], [np.zeros(3)]), r"\(3, 7\)"),
+        (lambda _: mf.fit_ranking([np.zeros((2, 6))], [np.zeros(2)]), r"\(2, 7\)"),
+        (lambda _: mf.fit_ranking([np.full((2, 7), np.nan)], [np.zeros(2)]), "NaN"),
     ],
 )
 def test_nonsense_is_refused(call, message, problem):

@@ -6,9 +6,15 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_equal
+from scipy.ndimage import gaussian_filter
 from typer.testing import CliRunner
 
 from mixfield.cli import app
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.gaussian import Gaussian
+from mixfield.meanfield import dense
+from mixfield.meanfield.solver import mean_field
 from mixfield.mixture.node import Node
 from mixfield.reproduce import segmentation, video
 from mixfield.reproduce.annotated import Annotated
@@ -61,7 +67,7 @@ def test_segmentation_measures_every_method_of_an_image(tmp_path):
     fields = len(segmentation.SETS) * len(segmentation.NETWORKS) * len(segmentation.STEPS)
     assert len(tasks) == fields * len(segmentation.methods())
     more = segmentation.tasks(tmp_path, count=3, images=2)  # the second image is not one of every seven
-    assert len(more) == len(tasks) + fields * 3 + fields // 2 * len(segmentation.WIDE)
+    assert len(more) == len(tasks) + fields * (3 + len(segmentation.WIDE))
     small = segmentation.tasks(tmp_path, count=3, images=1, step=3)
     assert list(small) == [name for name in tasks if name.endswith("by 3")]
     row = segmentation.measure(*tasks["dl513 voc one ours"])
@@ -72,6 +78,29 @@ def test_segmentation_measures_every_method_of_an_image(tmp_path):
     assert row["spent"] == sorted(row["spent"])
     assert row["spent"][-1] > 0
     assert json.loads(json.dumps(row)) == row
+
+
+def test_filterings_of_some_pixels_count_by_their_share():
+    rng = np.random.default_rng(0)
+    crf = DenseCRF(rng.random((*SHAPE, 3)), [Gaussian(3.0)])
+    counted = segmentation.Counted.of_energy(crf)
+    points, n_modes = np.arange(0, crf.n, 8), 2
+    values = rng.random((len(points), crf.width(n_modes))).astype(np.float32)
+    heard = counted.region(points, n_modes)
+    assert counted.calls == 0
+    assert_equal(heard(values), crf.region(points, n_modes)(values))
+    heard(values)
+    assert counted.calls == pytest.approx(2 * n_modes * len(points) / crf.n)
+
+
+def test_updates_of_the_pixels_that_still_move_are_counted():
+    rng = np.random.default_rng(0)
+    costs = gaussian_filter(rng.standard_normal((160, 160, 3)), (12, 12, 0)) * 30
+    field = segmentation.Counted.of_energy(DenseCRF(costs, [Gaussian(3.0, 3.0)]))
+    mode = mean_field(field, solver=segmentation.ROUGH)
+    assert field.n > dense.SMALL
+    assert field.calls != round(field.calls)
+    assert field.calls < mode.iterations  # most updates are of few pixels
 
 
 def test_a_mode_keeps_its_place_when_its_leaf_is_cut():
@@ -114,17 +143,35 @@ def test_the_page_on_still_images_says_what_was_measured(tmp_path):
     assert (every["noise 1"]["images"], every["paper"]["images"]) == (35, 5)
     assert every["ours"]["images"] == 35
     assert len(every["ours"]["mean"]) == 4  # K = 1, 2, 4, 8
-    some = results["parts"]["every seventh image, a third of the size"]["dl257"]
+    some = results["parts"]["every seventh image, full resolution"]["dl257"]
     assert set(some) == {*segmentation.methods(), "tuned"}
     assert (len(some["ours"]["mean"]), len(some["paper"]["mean"])) == (6, 4)
     mine = [row for row in rows if (row["net"], row["step"], row["method"]) == ("dl513", 3, "ours")]
     assert every["ours"]["mean"][-1] == pytest.approx(
         np.mean([100 * (max(r["ious"][:8]) - 0.5) for r in mine]), abs=1e-3
     )
-    equal = results["equal_calls"]["8"]["dl513"]["DivMBest 0.5"]
+    equal = results["equal_calls"]["gains"]["8"]["dl513"]["DivMBest 0.5"]
     assert equal["segmentations"] == 8  # a segmentation costs the same in these rows
+    assert results["equal_calls"]["size"] == results["ranking"]["size"] == "full resolution"
     assert f"{every['ours']['mean'][-1]:.2f}" in page
     assert "one.png" in page
+
+
+def test_a_size_is_judged_when_most_of_its_images_are_done(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        _row(net, step, image, method, rng)
+        for net in segmentation.NETWORKS
+        for step in segmentation.STEPS
+        for image in range(35)
+        for method in ("ours", *segmentation.TUNED[net])
+        if step > 1 or image < 14
+    ]
+    write_page(rows, {"command": "mixfield reproduce segmentation"}, [], tmp_path)
+    results = json.loads((tmp_path / "segmentation.json").read_text())
+    assert results["ranking"]["size"] == "a third of the size"
+    assert results["parts"]["full resolution"]["dl513"]["ours"]["images"] == 14
+    assert "the other half of the images, a third of the size" in results["parts"]
 
 
 @pytest.fixture

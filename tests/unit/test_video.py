@@ -153,6 +153,23 @@ def test_nonsense_is_refused(change, message, rng):
         mf.segment_video(*change(images, posteriors))
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"stiffness": 0.0}, {"caution": float("nan")}, {"least": 1.5}, {"least": -0.1}, {"lag": -1}, {"lag": 1.5}],
+    ids=str,
+)
+def test_nonsense_of_the_comparison_is_named(wrong):
+    with pytest.raises(MixfieldError, match=next(iter(wrong))):
+        Consistency(**wrong)
+
+
+def test_weights_may_not_be_negative(rng):
+    images, posteriors, _ = film(rng)
+    weights = [-np.ones(len(posterior.modes)) for posterior in posteriors]
+    with pytest.raises(MixfieldError, match="negative"):
+        mf.segment_video(images, posteriors, weights=weights)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (5, 11), (8, 10), (12, 3), (15, 15), (17, 40)])
 def test_flow_of_small_images(shape):
     """OpenCV takes none below 12 pixels."""

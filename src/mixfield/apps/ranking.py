@@ -137,6 +137,10 @@ def fit_ranking(features: list[Floats], qualities: list[Floats], *, ridge: float
     """
     if len(features) != len(qualities) or not features:
         raise MixfieldError(f"features and qualities must be as many and not none: {len(features)}, {len(qualities)}")
+    features = [_arrays.floats("features", one) for one in features]
+    qualities = [_arrays.floats("qualities", one) for one in qualities]
+    for one, quality in zip(features, qualities, strict=True):
+        _arrays.check_shape("features", one, (len(quality), len(FEATURES)), "to match the qualities of an image")
     from scipy.optimize import minimize
     from scipy.special import log_softmax
 

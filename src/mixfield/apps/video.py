@@ -41,13 +41,19 @@ class Consistency:
     """
 
     matcher: Matcher = field(default_factory=Flow)
-    stiffness: float = 100.0
+    stiffness: float = 40.0
     caution: float = 2.0
     least: float = 0.02
     lag: int | None = None
 
     def __post_init__(self) -> None:
         _arrays.positive("stiffness", self.stiffness)
+        if not abs(self.caution) < np.inf:
+            raise MixfieldError(f"caution must be a finite number of nats, got {self.caution}")
+        if not 0 <= self.least <= 1:
+            raise MixfieldError(f"least must be a share of points in 0..1, got {self.least}")
+        if self.lag is not None:
+            _arrays.at_least("lag", self.lag, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +126,8 @@ class ModePath:
         self._last = frame, q
         shares = posterior.weights if weights is None else _arrays.floats("weights", weights)
         _arrays.check_shape("weights", shares, (len(posterior.modes),), "= one weight per mode")
+        if not shares.min() >= 0:
+            raise MixfieldError(f"weights must not be negative, got {shares.min():g}")
         other = np.arange(len(shares)) != posterior.plain
         return self._trellis.advance(self.how.caution * other - np.log(np.maximum(shares, LEAST)), step)
 

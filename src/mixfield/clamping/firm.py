@@ -41,7 +41,8 @@ class FirmClamp:
     epsilon : largest probability outside each constraint (epsilon of the paper).
     tail : how a count is judged, see `mixfield.clamping.tail`.
     firmness : the first multiplier, as a multiple of Gamma, the largest support a label can get.
-    steps : updates of the whole field under the firm clamp, and after each change of the multiplier.
+    steps : updates under the firm clamp, and after each change of the multiplier; in large fields most of them are of
+        the few pixels that still move.
     grips : smaller multipliers to try on modes that do not stay when nothing holds them, as multiples of Gamma.
     patience : updates in which a mode must come to rest; on the brink of falling back it would go on creeping.
     release : let go of the groups; if not, all stay firmly clamped, at a third of the filterings and with lower bounds.
@@ -50,9 +51,9 @@ class FirmClamp:
     epsilon: float = 1e-4
     tail: Tail = field(default_factory=AutoTail)
     firmness: float = 4.0
-    steps: int = 4
+    steps: int = 8
     grips: tuple[float, ...] = (0.5,)
-    patience: int = 15
+    patience: int = 40
     release: bool = True
 
     def __post_init__(self) -> None:

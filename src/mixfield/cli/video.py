@@ -74,7 +74,7 @@ def video(
     ),
     lag: Annotated[int, typer.Option(min=0, help="Frames to look ahead before a mode is chosen.")] = 10,
     stiffness: Annotated[
-        float | None, typer.Option(help="Cost in nats if every point changed its label.  [default: 100]")
+        float | None, typer.Option(help="Cost in nats if every point changed its label.  [default: 40]")
     ] = None,
     rate: Annotated[float, typer.Option(min=0.1, help="Frames per second of the film.")] = 5.0,
     logits: Annotated[bool, typer.Option("--logits", help="The scores are logits or log-probabilities.")] = False,

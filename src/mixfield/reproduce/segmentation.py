@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from mixfield.apps.pictures import resized
 from mixfield.apps.ranking import mode_features
 from mixfield.baselines.diverse import diverse_modes
 from mixfield.clamping.firm import FirmClamp
@@ -36,31 +37,32 @@ from mixfield.reproduce.annotated import Annotated, Example, Network
 from mixfield.reproduce.measured import Row
 
 Labelings = list[NDArray[np.int64]]
+Float32s = NDArray[np.float32]
 
 SETS = ("voc", "vocval7", "coco")
 NETWORKS = ("dl513", "dl257")
 STRENGTHS = (0.3, 0.5, 1.0)  # of DivMBest
 NOISES = (1.0, 2.0)  # standard deviations of the noise on scores
 TUNED = {"dl513": ("DivMBest 0.5", "noise 1"), "dl257": ("DivMBest 1", "noise 2")}  # best on the images tuned on
-ROUGH = Solver(tolerance=1e-2, max_iterations=20)
+ROUGH = Solver(tolerance=1e-2, max_iterations=100)  # some twenty filterings: most updates are of a few pixels
 FIRM = FirmClamp(release=False, steps=2, patience=2)  # four updates for each mode, and nothing is let go
-WIDE = ("ours, firm", "restarts", "single pixels", "paper")  # also tried on every image, at a third of the size
+WIDE = ("ours, firm", "restarts", "paper", "single pixels")  # tried after the others
 FEW, EVERY = 8, 7  # segmentations of most images; one image in so many gets more
 STEPS = (3, 1)  # images with blocks of so many pixels a side made one: a third of the size first
 SAMPLED = 100  # pixels of each image on which probabilities are compared
 
 
 class Counted(DenseCRF):
-    """A dense CRF that counts the filterings of one mode's labels."""
+    """A dense CRF that counts the filterings of one mode's labels; those of some pixels count by their share."""
 
-    calls = 0
+    calls = 0.0
 
     @classmethod
-    def of_energy(cls, energy: DenseCRF, noise: NDArray[np.float32] | None = None) -> Counted:
+    def of_energy(cls, energy: DenseCRF, noise: Float32s | None = None) -> Counted:
         """The same field, with ``noise`` (n, L) added to its costs."""
         crf = cls.__new__(cls)
         crf.__dict__.update(energy.__dict__)
-        crf.negligible, crf.calls = 0.0, 0
+        crf.negligible, crf.calls = 0.0, 0.0
         if noise is not None:
             crf.costs = crf.costs + noise
         return crf
@@ -69,13 +71,22 @@ class Counted(DenseCRF):
         self.calls += n_modes
         super().listen(values, n_modes, *rest, **options)
 
+    def region(self, points: NDArray[np.int64], n_modes: int) -> Callable[[Float32s], Float32s]:
+        heard = super().region(points, n_modes)
+
+        def support(values: Float32s) -> Float32s:
+            self.calls += n_modes * len(points) / self.n
+            return heard(values)
+
+        return support
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """Several segmentations, mean field first, what had been filtered after each, and their posterior if any."""
 
     labelings: Labelings
-    spent: list[int]
+    spent: list[float]
     posterior: MixturePosterior | None = None
 
 
@@ -105,7 +116,7 @@ def _modes(**how: Any) -> Method:
     """The mean field that was cut first, then the other modes in the order in which they were found."""
 
     def method(crf: Counted, count: int) -> Answer:
-        spent = [0] * count
+        spent = [0.0] * count
 
         def note(found: int) -> None:
             spent[found - 1 :] = [crf.calls] * (count - found + 1)
@@ -155,8 +166,8 @@ def _noisy(crf: Counted, *, amount: float) -> Iterator[Mode]:
     rng = np.random.default_rng(0)
     yield mean_field(crf, solver=ROUGH)
     while True:
-        noise = rng.standard_normal((*crf.shape, crf.n_labels))
-        smooth = gaussian_filter(noise, (max(crf.shape) / 16, max(crf.shape) / 16, 0))
+        height, width = crf.shape
+        smooth = _smooth_noise(rng, (height, width), crf.n_labels, max(crf.shape) / 16)
         smooth *= amount / smooth.std()
         other = Counted.of_energy(crf, smooth.reshape(crf.costs.shape).astype(np.float32))
         mode = mean_field(other, solver=ROUGH)
@@ -164,28 +175,48 @@ def _noisy(crf: Counted, *, amount: float) -> Iterator[Mode]:
         yield mode
 
 
+def _smooth_noise(rng: np.random.Generator, shape: tuple[int, int], n_labels: int, width: float) -> NDArray[Any]:
+    """(H, W, L) noise that hangs together over ``width`` pixels, drawn at every eighth of them at least."""
+    every = max(1, int(width / 8))
+    noise = rng.standard_normal((*(-(-length // every) for length in shape), n_labels))
+    smooth: NDArray[Any] = gaussian_filter(noise, (width / every, width / every, 0))
+    return resized(smooth, shape)
+
+
 def plan(data: Path, count: int, images: int | None) -> Iterator[tuple[Annotated, str, int, str, int]]:
     """Set, image, step (3: a third of the size), method and how many segmentations.
 
-    Our modes, DivMBest and the noise are tried on every image; on every seventh, which come later, with more
-    segmentations.  The other methods follow, on every image if they are `WIDE`, else on every seventh.  All sets are
-    covered evenly wherever it stops.
+    Our modes, DivMBest and the noise are tried on every image, and on every seventh with more segmentations.  The
+    methods of `WIDE` are tried on every image too, every seventh first, and other strengths on every seventh.  All sets
+    are covered evenly wherever it stops.
     """
     sets = [Annotated(data / "segmentation" / kind, net) for kind in SETS for net in NETWORKS]  # type: ignore[arg-type]
     places = [(k % EVERY == 0, k / len(one.names), one, k) for one in sets for k in range(len(one.names))[:images]]
     places.sort(key=lambda place: place[:2])
-    for step in STEPS:
-        for thorough, _, one, k in places:
-            for name in ("ours", *TUNED[one.net]):
-                yield one, one.names[k], step, name, count if thorough else min(count, FEW)
-        wide = WIDE if step > 1 else ()
-        for _, _, one, k in places:
-            for name in wide:
-                yield one, one.names[k], step, name, min(count, FEW)
-        for name in methods():
-            for thorough, _, one, k in places:
-                if thorough and name not in ("ours", *TUNED[one.net], *wide):
-                    yield one, one.names[k], step, name, min(count, FEW)
+    few, thorough = ([(one, k) for often, _, one, k in places if often is kind] for kind in (False, True))
+    small, whole = STEPS
+    rounds = [
+        (few + thorough, small, "main"),
+        (thorough, small, "wide"),
+        (few, whole, "main"),
+        (few, small, "wide"),
+        (thorough, whole, "main"),
+        (thorough + few, whole, "wide"),
+        (thorough, small, "rest"),
+        (thorough, whole, "rest"),
+    ]
+    for some, step, part in rounds:
+        for one, k in some:
+            for name in _names(part, one.net):
+                more = part == "main" and k % EVERY == 0
+                yield one, one.names[k], step, name, count if more else min(count, FEW)
+
+
+def _names(part: str, net: str) -> list[str]:
+    """Methods that are tried together on an image."""
+    main = ["ours", *TUNED[net]]
+    parts = {"main": main, "wide": list(WIDE)}
+    return parts.get(part) or [name for name in methods() if name not in (*main, *WIDE)]
 
 
 def tasks(data: Path, *, count: int, images: int | None, step: int | None = None) -> dict[str, tuple[Any, ...]]:
@@ -235,7 +266,7 @@ def _field(example: Example) -> Counted:
 def _row(example: Example, crf: Counted, plain: Mode, method: Method, count: int) -> Row:
     """Mean IoU of mean field and of every segmentation, in their order, and what they cost."""
     labels = crf.active  # type: ignore[attr-defined]
-    crf.calls, started = 0, time.perf_counter()
+    crf.calls, started = 0.0, time.perf_counter()
     answer = method(crf, count)
     seconds = time.perf_counter() - started
 
@@ -246,7 +277,7 @@ def _row(example: Example, crf: Counted, plain: Mode, method: Method, count: int
         "wanted": count,
         "mean_field": score(plain.labeling()),
         "ious": [score(labeling) for labeling in answer.labelings],
-        "spent": answer.spent,
+        "spent": [round(calls, 1) for calls in answer.spent],
         "seconds": round(seconds, 2),
     }
     if answer.posterior is not None:
