@@ -79,7 +79,7 @@ def choose_in_windows(
     frames: Iterable[FrameCosts],
     motion: Motion,
     *,
-    windows: Windows = Windows(),  # noqa: B008 (frozen)
+    windows: Windows = Windows(),
     time_limit: float = 60.0,
     progress: Callable[[int], object] | None = None,
 ) -> Iterator[Segment]:
