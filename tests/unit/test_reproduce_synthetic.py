@@ -56,6 +56,13 @@ def test_ours_is_below_restarts_with_as_much_compute(families):
             assert entry["curves"][name]["mean"][-1] < restarts[-1]
 
 
+def test_where_a_method_is_behind_is_told(families):
+    ours, baseline = "OURS-MAXW, L = 1", synthetic.BASELINE
+    assert synthetic_summary.behind(families, ours, baseline) == []
+    told = synthetic_summary.behind(families, baseline, ours)
+    assert [words.split(", by")[0] for words in told] == [f"{kind.name} at 1, 2, 4, 8" for kind in SMALL + LARGE]
+
+
 def test_no_mixture_is_above_the_truth(measured):
     for result in measured:
         for curve in result["curves"].values():
