@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -57,6 +56,13 @@ def test_ours_is_below_restarts_with_as_much_compute(families):
             assert entry["curves"][name]["mean"][-1] < restarts[-1]
 
 
+def test_where_a_method_is_behind_is_told(families):
+    ours, baseline = "OURS-MAXW, L = 1", synthetic.BASELINE
+    assert synthetic_summary.behind(families, ours, baseline) == []
+    told = synthetic_summary.behind(families, baseline, ours)
+    assert [words.split(", by")[0] for words in told] == [f"{kind.name} at 1, 2, 4, 8" for kind in SMALL + LARGE]
+
+
 def test_no_mixture_is_above_the_truth(measured):
     for result in measured:
         for curve in result["curves"].values():
@@ -97,15 +103,14 @@ def test_sweeps_are_counted():
 
 
 def test_counts_and_order_of_tasks():
-    """Every family with few modes first, and all families equally far wherever the run stops."""
+    """All families are equally far wherever the run stops."""
     assert synthetic.counts(200) == [1, 2, 4, 8, 16, 32, 64, 128, 200]
     assert synthetic.counts(128)[-2:] == [64, 128]
     names = list(synthetic.tasks(synthetic.families(), 3, 200))
-    assert len(names) == 96
-    assert all(name.endswith("-16-000") for name in names[:16])
-    assert all("-16-" in name for name in names[:48])
-    assert {name.rsplit("-", 2)[1] for name in names[48:]} == {"128", "200"}
-    assert len(synthetic.tasks(synthetic.families(), 3, 16)) == 48
+    assert len(names) == 48
+    assert all(name.endswith("-000") for name in names[:16])
+    assert {name.rsplit("-", 2)[1] for name in names} == {"128", "200"}
+    assert all("-16-" in name for name in synthetic.tasks(synthetic.families(), 3, 16))
 
 
 def _square(x: int) -> dict[str, int]:
@@ -138,33 +143,10 @@ def test_missing_and_broken_measurements_are_named(tmp_path):
         kept(["task"], tmp_path)
 
 
-def test_shorter_runs_are_taken_where_longer_ones_are_missing():
-    rows = [
-        {"family": asdict(kind), "instance": instance, "modes": synthetic.counts(n_modes)}
-        for kind, instance, n_modes in synthetic.tasks(SMALL[:1], 2, 200).values()
-    ][:3]
-    found = synthetic.farthest(rows)
-    assert [(row["instance"], row["modes"][-1]) for row in found] == [(0, 200), (1, 16)]
-
-
-def test_instances_with_fewer_modes_count_where_they_have_them(measured):
-    short = {**measured[0], "instance": 9, "modes": measured[0]["modes"][:2]}
-    short["curves"] = {
-        name: {key: value[:2] if isinstance(value, list) else value for key, value in curve.items()}
-        for name, curve in measured[0]["curves"].items()
-    }
-    entry = synthetic_summary.summarise([measured[0], short])[0]
-    assert entry["instances_with"] == [2, 2, 1, 1]
-    assert entry["common"] == 2
-    mean = entry["curves"][synthetic.DEFAULT]["mean"]
-    alone = np.array(measured[0]["curves"][synthetic.DEFAULT]["log_z"])
-    np.testing.assert_allclose(mean, measured[0]["exact_log_z"] - alone)
-
-
 def test_page(measured, tmp_path):
     about = {"command": "x", "versions": {"mixfield": "0"}, "instances": 100, "seeds": "0"}
     page = write_page(measured, about, tmp_path).read_text()
-    assert "**This page has 1 to 3 of the 100 instances of each family**, with all modes" in page
+    assert "**This page has 1 to 3 of the 100 instances of each family**" in page
     assert "not in the paper: mf.infer beats cold restarts given the same time" in page
     results = json.loads((tmp_path / "synthetic.json").read_text())
     assert {len(f["instances"]) for f in results["families"]} == {1, 3}
@@ -172,11 +154,39 @@ def test_page(measured, tmp_path):
     assert (tmp_path / "synthetic.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_command(tmp_path):
-    command = ["reproduce", "synthetic", "--quick", "--instances", "1", "--modes", "2", "--workers", "1"]
-    folders = ["--work", str(tmp_path / "work"), "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(app, [*command, *folders])
+def _run(folder, *words):
+    """What a command tells: its families and claims."""
+    folders = ["--work", str(folder / "work"), "--out", str(folder / "out")]
+    done = CliRunner().invoke(app, ["reproduce", "synthetic", *words, *folders])
     assert done.exit_code == 0, done.output
-    assert "All 1 instances of every family are in." in (tmp_path / "out" / "synthetic.md").read_text()
-    missing = CliRunner().invoke(app, [*command, "--page-only", "--work", str(tmp_path / "none")])
+    return json.loads((folder / "out" / "synthetic.json").read_text())
+
+
+def _assert_ours_is_below_the_baseline(families):
+    """Of the four kinds of 7 x 7 fields, at every number of modes, on average."""
+    assert len(families) == 4
+    for entry in families:
+        means = {name: np.array(curve["mean"]) for name, curve in entry["curves"].items()}
+        for rule in (*(name for name in synthetic.RULES if name.startswith("OURS")), synthetic.DEFAULT):
+            assert (means[rule] < means[synthetic.BASELINE]).all()
+            assert means[rule][-1] < means[synthetic_summary.restarts_of(synthetic.DEFAULT, "equal_sweeps")][-1]
+
+
+def test_command(tmp_path):
+    results = _run(tmp_path, "--quick", "--instances", "2", "--modes", "8", "--workers", "1")
+    assert [entry["instances"] for entry in results["families"]] == [[0, 1]] * 4
+    _assert_ours_is_below_the_baseline(results["families"])
+    assert "All 2 instances of every family are in." in (tmp_path / "out" / "synthetic.md").read_text()
+    missing = CliRunner().invoke(app, ["reproduce", "synthetic", "--page-only", "--work", str(tmp_path / "none")])
     assert isinstance(missing.exception, mf.errors.MixfieldError)
+
+
+@pytest.mark.slow
+def test_quick(tmp_path):
+    """The whole of it: ten instances, 16 modes."""
+    results = _run(tmp_path, "--quick")
+    assert {(len(entry["instances"]), entry["modes"][-1]) for entry in results["families"]} == {(10, 16)}
+    _assert_ours_is_below_the_baseline(results["families"])
+    verdicts = {claim["claim"]: claim["verdict"] for claim in results["claims"]}
+    for size in (1, 3):
+        assert verdicts[f"OURS-RANDOM is better than BASELINE-MAXW in most cases (L = {size})"] == "confirmed"

@@ -131,7 +131,7 @@ def synthetic(
     wanted = experiment.tasks(kinds, instances, modes)
     if not page_only:
         _measure(experiment.measure, wanted, work, "random fields", workers=workers, quiet=as_json)
-    measured = experiment.farthest(kept(wanted, work).values())
+    measured = list(kept(wanted, work).values())
     command = "mixfield reproduce synthetic" + (" --quick" if quick else "")
     about = provenance(command, instances=instances, seeds=f"instance number, 0 to {instances - 1}")
     _wrote(write_page(measured, about, out), as_json)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import product
@@ -31,7 +31,6 @@ from mixfield.mixture.tree import breadth_first, plant
 from mixfield.reproduce.metered import MeteredSolver
 
 MODES = {7: 200, 13: 128}  # the paper's largest numbers of modes
-FEW = 16  # modes that every instance gets first
 MEMORY = 2e8  # bytes for exact log Z: 7 x 7 always fits, 13 x 13 does on grids
 BATCH = 16  # cold starts between two looks at the clock
 
@@ -91,25 +90,14 @@ def counts(n_modes: int) -> list[int]:
 
 
 def tasks(kinds: Sequence[Family], instances: int, n_modes: int) -> dict[str, tuple[Family, int, int]]:
-    """Every instance with few modes, then with all, the first of every family first: wherever the run is stopped, the
-    families are equally far."""
+    """Every instance with all modes, the first of every family first: wherever the run is stopped, the families are
+    equally far."""
     return {
         _task(kind, instance, k): (kind, instance, k)
-        for most in sorted({min(FEW, n_modes), n_modes})
         for instance in range(instances)
         for kind in kinds
-        for k in [min(most, MODES[kind.size])]
+        for k in [min(n_modes, MODES[kind.size])]
     }
-
-
-def farthest(measured: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of the results of each instance the one with most modes."""
-    best: dict[tuple[Family, int], dict[str, Any]] = {}
-    for result in measured:
-        key = Family(**result["family"]), int(result["instance"])
-        if key not in best or len(result["modes"]) > len(best[key]["modes"]):
-            best[key] = result
-    return list(best.values())
 
 
 def _task(kind: Family, instance: int, n_modes: int) -> str:

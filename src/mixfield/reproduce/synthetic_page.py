@@ -13,7 +13,7 @@ import numpy as np
 from mixfield.report.curves import Curve, Panel, write_curves
 from mixfield.reproduce import claims
 from mixfield.reproduce.synthetic import BASELINE, BATCH, DEFAULT, MATCHED
-from mixfield.reproduce.synthetic_summary import ENOUGH, SAME_SEARCH, farther, restarts_of, summarise
+from mixfield.reproduce.synthetic_summary import ENOUGH, FEW, SAME_SEARCH, restarts_of, summarise
 from mixfield.reproduce.synthetic_summary import claims as judged
 
 STEP = "equal_sweeps"
@@ -77,9 +77,11 @@ def write_page(measured: Sequence[dict[str, Any]], about: dict[str, Any], out: P
         "instances": list(measured),
     }
     (out / "synthetic.json").write_text(json.dumps(_rounded(results)) + "\n", encoding="utf-8")
-    figures = _figures(families, out)
+    panels = [_panel(f) for f in sorted(families, key=lambda f: (-f["family"].size, f["family"].preset))]
+    for ending in ("svg", "png"):
+        write_curves(out / f"synthetic.{ending}", panels, columns=4, shared_legend=True, size=(3.9, 3.2))
     page = out / "synthetic.md"
-    page.write_text("\n".join(_page(families, found, figures, about)) + "\n", encoding="utf-8")
+    page.write_text("\n".join(_page(families, found, about)) + "\n", encoding="utf-8")
     return page
 
 
@@ -91,27 +93,13 @@ def _rounded(value: Any) -> Any:
     return [_rounded(v) for v in value] if isinstance(value, list | tuple) else value
 
 
-def _figures(families: Sequence[dict[str, Any]], out: Path) -> list[str]:
-    """Draw all instances as far as all of them go and, where some go farther, those; returns what was written."""
-    ordered = sorted(families, key=lambda f: (-f["family"].size, f["family"].preset))
-    figures = {"synthetic": [_panel(f, f["curves"], f["modes"][: f["common"]], len(f["instances"])) for f in ordered]}
-    ahead = farther(ordered)
-    if ahead:
-        figures["synthetic-farther"] = [
-            _panel(f, f["whole_curves"], f["modes"], f["instances_with"][-1]) for f in ahead
-        ]
-    for name, panels in figures.items():
-        for ending in ("svg", "png"):
-            write_curves(out / f"{name}.{ending}", panels, columns=4, shared_legend=True, size=(3.9, 3.2))
-    return list(figures)
-
-
-def _panel(entry: dict[str, Any], means: dict[str, Any], modes: Sequence[int], n: int) -> Panel:
+def _panel(entry: dict[str, Any]) -> Panel:
+    modes = entry["modes"]
     kind, is_true = entry["family"], entry["measure"] == "true KL"
     shown = "standard_error" if is_true else "paired_error"
     curves = []
     for name, key, colour, dashed in DRAWN:
-        mean, error = (np.array(means[key][part][: len(modes)]) for part in ("mean", shown))
+        mean, error = (np.array(entry["curves"][key][part]) for part in ("mean", shown))
         error = np.nan_to_num(error)
         low, high = mean - error, mean + error
         if is_true:
@@ -120,7 +108,7 @@ def _panel(entry: dict[str, Any], means: dict[str, Any], modes: Sequence[int], n
     seen = [y for curve in curves if curve.name != BASELINE for y in curve.y]
     margin = 0.1 * (max(seen) - min(seen))
     return Panel(
-        f"{kind.size} x {kind.size}, {kind.sign} {kind.topology}, {kind.preset}, n = {n}",
+        f"{kind.size} x {kind.size}, {kind.sign} {kind.topology}, {kind.preset}, n = {len(entry['instances'])}",
         "modes",
         "true KL(Q || P), nats" if is_true else "log Z~ above mean field, nats",
         curves,
@@ -132,9 +120,7 @@ def _panel(entry: dict[str, Any], means: dict[str, Any], modes: Sequence[int], n
     )
 
 
-def _page(
-    families: Sequence[dict[str, Any]], found: Sequence[claims.Claim], figures: Sequence[str], about: dict[str, Any]
-) -> list[str]:
+def _page(families: Sequence[dict[str, Any]], found: Sequence[claims.Claim], about: dict[str, Any]) -> list[str]:
     complete = _complete(families, about["instances"])
     lines = [
         "# Random fields",
@@ -144,16 +130,15 @@ def _page(
         "",
         *claims.table(found),
         "",
-        *(f"![Distance to the posterior over the number of modes]({name}.svg)\n" for name in figures),
+        "![Distance to the posterior over the number of modes](synthetic.svg)",
+        "",
         *LEGEND,
     ]
     for side in sorted({f["family"].size for f in families}, reverse=True):
         chosen = [f for f in families if f["family"].size == side]
-        common, last = (
-            min(lengths) - 1 for lengths in zip(*((f["common"], len(f["modes"])) for f in chosen), strict=True)
-        )
-        for at in sorted({common, last}):
-            lines += ["", f"## {side} x {side}, {chosen[0]['modes'][at]} modes: mean and standard error in nats", ""]
+        modes = chosen[0]["modes"]
+        for at in sorted({modes.index(min(FEW, modes[-1])), len(modes) - 1}):
+            lines += ["", f"## {side} x {side}, {modes[at]} modes: mean and standard error in nats", ""]
             lines += _table([f for f in chosen if f["measure"] == "true KL"], at, "true KL, lower is better")
             others = [f for f in chosen if f["measure"] != "true KL"]
             lines += _table(others, at, "log Z~ above mean field, higher is better")
@@ -163,18 +148,11 @@ def _page(
 def _complete(families: Sequence[dict[str, Any]], wanted: int) -> str:
     """How much of the protocol is in."""
     every = [len(f["instances"]) for f in families]
-    most = {
-        f["family"].size: max(len(g["modes"]) for g in families if g["family"].size == f["family"].size)
-        for f in families
-    }
-    full = [f["instances_with"][-1] if len(f["modes"]) == most[f["family"].size] else 0 for f in families]
-    if min(full) == wanted:
+    if min(every) == wanted:
         return f"All {wanted} instances of every family are in."
-    few = min(f["modes"][f["common"] - 1] for f in families)
-    shorter = f"{_span(full)} of these with all modes, the others with {few}" if full != every else "with all modes"
     return (
-        f"**This page has {_span(every)} of the {wanted} instances of each family**, {shorter}: the run was stopped, "
-        "and the same command goes on with the others. Differences are called clear from two standard errors and "
+        f"**This page has {_span(every)} of the {wanted} instances of each family**: the run was stopped, and the same "
+        "command goes on with the others. Differences are called clear from two standard errors and "
         f"{ENOUGH} instances on: where there are fewer, the numbers are an impression, not evidence."
     )
 
@@ -192,7 +170,7 @@ def _table(families: Sequence[dict[str, Any]], at: int, what: str) -> list[str]:
         kind = entry["family"]
         cells = [_cell(entry["mean_field"], at), *(_cell(entry["curves"][key], at) for _, key in COLUMNS)]
         name = f"{kind.sign} {kind.topology}, {kind.preset}"
-        lines.append(f"| {name} | {entry['instances_with'][at]} | " + " | ".join(cells) + " |")
+        lines.append(f"| {name} | {len(entry['instances'])} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
 

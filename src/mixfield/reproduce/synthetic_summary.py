@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 SURE = 2.0  # standard errors from which a paired difference counts
 ENOUGH = 5  # instances below which no difference does
 TIE = 1e-3  # nats
+FEW = 16  # modes at which curves are also compared before their end
 
 EVERY = (*METHODS, BASELINE)
 ROOT = "OURS-MAXW, L = 1"  # whose first mode is the root that all rules share
@@ -37,59 +38,39 @@ def summarise(measured: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _family(family: Family, results: list[dict[str, Any]]) -> dict[str, Any]:
     results = sorted(results, key=lambda r: int(r["instance"]))
-    modes = max((r["modes"] for r in results), key=len)
-    common = len(min((r["modes"] for r in results), key=len))
     is_true = all(r["exact_log_z"] is not None for r in results)
-    curves = {name: _stacked([r["curves"][name]["log_z"] for r in results], len(modes)) for name in EVERY}
+    curves = {name: np.array([r["curves"][name]["log_z"] for r in results]) for name in EVERY}
     for name in MATCHED:
         for budget in ("equal_time", "equal_sweeps"):
-            values = [r["restarts"][name][budget] for r in results]
-            curves[restarts_of(name, budget)] = _stacked(values, len(modes))
+            curves[restarts_of(name, budget)] = np.array([r["restarts"][name][budget] for r in results])
     single = np.array([r["mean_field"] for r in results])[:, None]
     zero = np.array([r["exact_log_z"] for r in results])[:, None] if is_true else single
     sign = -1.0 if is_true else 1.0
     root = curves[ROOT][:, :1]
-    whole = [len(r["modes"]) == len(modes) for r in results]  # the same instances from the first mode to the last
     return {
         "family": family,
         "name": family.name,
         "instances": [r["instance"] for r in results],
         "measure": "true KL" if is_true else "log Z~ above mean field",
-        "modes": modes,
-        "instances_with": [sum(k in r["modes"] for r in results) for k in modes],
-        "common": common,
-        "mean_field": _mean(np.where(np.isnan(curves[DEFAULT]), np.nan, sign * (single - zero))),
+        "modes": results[0]["modes"],
+        "mean_field": _mean(np.broadcast_to(sign * (single - zero), curves[ROOT].shape)),
         "curves": {name: _mean(sign * (values - zero), values - root) for name, values in curves.items()},
-        "whole_curves": {
-            name: _mean(sign * (values - zero)[whole], (values - root)[whole]) for name, values in curves.items()
-        },
-        "seconds": {
-            name: _mean(_stacked([r["curves"][name]["seconds"] for r in results], len(modes)))["mean"] for name in EVERY
-        },
+        "seconds": {name: np.mean([r["curves"][name]["seconds"] for r in results], axis=0).tolist() for name in EVERY},
         "restarts_win": {name: _losses(results, name) for name in MATCHED},
         "log_z": curves,
     }
 
 
-def _stacked(rows: Sequence[Sequence[float]], length: int) -> Floats:
-    """Rows as an array; those that stop early end in NaN."""
-    return np.array([[*row, *[np.nan] * (length - len(row))] for row in rows])
-
-
 def _mean(values: Floats, paired: Floats | None = None) -> dict[str, list[float]]:
-    """Of each column, over the rows that reach it; ``paired_error`` is the standard error of the columns of
-    ``paired``."""
-    found = {
-        "mean": [float(column[np.isfinite(column)].mean()) for column in values.T],
-        "standard_error": _error(values),
-    }
+    """Of each column; ``paired_error`` is the standard error of the columns of ``paired``."""
+    found = {"mean": values.mean(0).tolist(), "standard_error": _error(values)}
     return found if paired is None else found | {"paired_error": _error(paired)}
 
 
 def _error(values: Floats) -> list[float]:
     """Standard error of each column."""
-    columns = [column[np.isfinite(column)] for column in values.T]
-    return [float(c.std(ddof=1) / np.sqrt(len(c))) if len(c) > 1 else float("nan") for c in columns]
+    n, columns = values.shape
+    return (values.std(0, ddof=1) / np.sqrt(n)).tolist() if n > 1 else [float("nan")] * columns
 
 
 def _losses(results: Sequence[dict[str, Any]], method: str) -> list[dict[str, Any]]:
@@ -111,23 +92,12 @@ def _losses(results: Sequence[dict[str, Any]], method: str) -> list[dict[str, An
     return found
 
 
-def farther(families: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Families of which some instances have more modes than others."""
-    return [f for f in families if f["common"] < len(f["modes"])]
-
-
-def differences(
-    families: Sequence[dict[str, Any]], one: str, other: str, *, last: bool = False
-) -> list[tuple[float, float]]:
-    """By how much ``one`` lies above ``other`` in log Z~ in each family, mean and standard error.
-
-    With as many modes as all instances have, or with all modes in the instances that have them (``last``).
-    """
+def differences(families: Sequence[dict[str, Any]], one: str, other: str, at: int = -1) -> list[tuple[float, float]]:
+    """By how much ``one`` lies above ``other`` in log Z~ in each family, mean and standard error, at one of the numbers
+    of modes."""
     pairs = []
     for entry in families:
-        at = -1 if last else entry["common"] - 1
         gap = entry["log_z"][one][:, at] - entry["log_z"][other][:, at]
-        gap = gap[np.isfinite(gap)]
         error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) >= ENOUGH else float("inf")
         pairs.append((float(gap.mean()), error))
     return pairs
@@ -135,8 +105,20 @@ def differences(
 
 def always_above(families: Sequence[dict[str, Any]], one: str, other: str) -> int:
     """In how many families ``one`` lies above ``other`` on average at every number of modes (ties allowed)."""
-    gaps = [(f["log_z"][one] - f["log_z"][other])[:, : f["common"]].mean(0) for f in families]
+    gaps = [(f["log_z"][one] - f["log_z"][other]).mean(0) for f in families]
     return sum(bool((gap >= -TIE).all() and gap.mean() > 0) for gap in gaps)
+
+
+def behind(families: Sequence[dict[str, Any]], one: str, other: str) -> list[str]:
+    """In words: the families and numbers of modes where ``one`` lies below ``other`` on average, and by how much."""
+    found = []
+    for entry in families:
+        gap = (entry["log_z"][one] - entry["log_z"][other]).mean(0)
+        lost = np.flatnonzero(gap < -TIE)
+        if len(lost):
+            modes = ", ".join(str(entry["modes"][k]) for k in lost)
+            found.append(f"{entry['name']} at {modes}, by {-gap.min():.2g} nats at most")
+    return found
 
 
 def claims(families: Sequence[dict[str, Any]]) -> list[Claim]:
@@ -168,10 +150,12 @@ def claims(families: Sequence[dict[str, Any]]) -> list[Claim]:
         part = always_above(families, name, restarts_of(name))
         lost = sum(len(f["restarts_win"][name]) for f in families)
         every = sum(len(f["instances"]) for f in families)
+        ahead = "; ".join(behind(families, name, restarts_of(name)))
+        but = f" (restarts are ahead in {ahead})" if ahead else ""
         found.append(
             Claim(
                 f"not in the paper: {name} beats cold restarts given the same time",
-                f"on average at every number of modes in {part} of {total} families; at the last one restarts end "
+                f"on average at every number of modes in {part} of {total} families{but}; at the last one restarts end "
                 f"above it in {lost} of {every} instances",
                 verdict(part, total),
             )
@@ -180,15 +164,13 @@ def claims(families: Sequence[dict[str, Any]]) -> list[Claim]:
 
 
 def _ordered(said: str, families: Sequence[dict[str, Any]], one: str, other: str) -> Claim:
-    """A claim that one curve lies above another, by paired differences, judged where most instances are."""
-    modes = sorted({f["modes"][f["common"] - 1] for f in families})
+    """A claim that one curve lies above another, by paired differences with few and with all modes, judged by the
+    latter."""
+    modes = sorted({f["modes"][-1] for f in families})
     measured, above, below = _counted(differences(families, one, other), modes)
-    ahead = farther(families)
-    if ahead:
-        modes = sorted({f["modes"][-1] for f in ahead})
-        n = min(f["instances_with"][-1] for f in ahead)
-        far, *_ = _counted(differences(ahead, one, other, last=True), modes)
-        measured += f". {far} (n = {n})"
+    if modes[0] > FEW:
+        few, *_ = _counted(differences(families, one, other, families[0]["modes"].index(FEW)), [FEW])
+        measured = f"{few}. {measured}"
     if above > below:
         return Claim(said, measured, "confirmed" if above > len(families) / 2 else "partly confirmed")
     return Claim(said, measured, "not confirmed" if below else "no clear difference")
