@@ -58,7 +58,8 @@ minus log Z~.
 - **`mf.infer`**: what the library does if nobody says otherwise (looks ahead, best first, polishes).
 - **restarts**: the best of cold starts in batches of {BATCH}, with the processor time (one thread) or the number of
   sweeps that a method took for as many modes. With equal time the better of two orders of sweeping, each given the
-  full time; with equal sweeps colour by colour, as the methods themselves sweep.
+  full time; with equal sweeps colour by colour, as the methods themselves sweep. Processor time depends a little on
+  what else the machine does; sweeps do not.
 
 Preset `weller` has half of the couplings and fields of `mmmf` and the same seeds: it is `mmmf` at temperature two.
 """.splitlines()
