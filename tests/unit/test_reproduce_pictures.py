@@ -167,7 +167,8 @@ def test_a_size_is_judged_when_most_of_its_images_are_done(tmp_path):
         for method in ("ours", *segmentation.TUNED[net])
         if step > 1 or image < 14
     ]
-    write_page(rows, {"command": "mixfield reproduce segmentation"}, [], tmp_path)
+    page = write_page(rows, {"command": "mixfield reproduce segmentation"}, [], tmp_path)
+    assert "28 of 70 pairs" in page.read_text()
     results = json.loads((tmp_path / "segmentation.json").read_text())
     assert results["ranking"]["size"] == "a third of the size"
     assert results["parts"]["full resolution"]["dl513"]["ours"]["images"] == 14

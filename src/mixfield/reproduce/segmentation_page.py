@@ -14,7 +14,7 @@ from mixfield.apps.ranking import FEATURES
 from mixfield.report.curves import Curve, Panel, write_curves
 from mixfield.reproduce.claims import Claim, table
 from mixfield.reproduce.measured import Row
-from mixfield.reproduce.segmentation import ROUGH
+from mixfield.reproduce.segmentation import FEW, ROUGH
 from mixfield.reproduce.segmentation_summary import (
     COUNTS,
     FAMILIES,
@@ -91,6 +91,7 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], pictures: Sequence[Pa
     results = {
         "made_by": about,
         "parts": {name: part for name, some in parts.items() if (part := _part(some))},
+        "done": {size: sum(row["method"] == "ours" for row in one) for size, one in sizes.items()},
         "equal_calls": {
             "size": compared,
             "gains": {
@@ -220,6 +221,7 @@ def _lines(results: dict[str, Any], pictures: Sequence[Path]) -> list[str]:
         f"moves by more than a hundredth, {ROUGH.max_iterations} updates at most. firm: modes stay clamped after four",
         "updates; paper: its rule for where to cut (densest window of 51 pixels, breadth first) with our clamp. Where",
         "a method has fewer images than the others, the sets are covered evenly.",
+        *_progress(results["done"], results["equal_calls"]["size"]),
         "",
         *table([c for name, part in results["parts"].items() for net in part for c in _claims(part[net], net, name)]),
         "",
@@ -237,6 +239,16 @@ def _lines(results: dict[str, Any], pictures: Sequence[Path]) -> list[str]:
         "",
         _footer(results["made_by"]),
     ]
+
+
+def _progress(done: dict[str, int], compared: str) -> list[str]:
+    """What is not measured at full resolution yet."""
+    whole, small = done.values()
+    lines = (
+        [f"Full resolution has come to {whole} of {small} pairs of an image and a network."] if whole < small else []
+    )
+    few = f"More than {FEW} segmentations were only asked for at a third of the size."
+    return [*lines, *([few] if compared != next(iter(done)) else [])]
 
 
 def _footer(about: dict[str, Any]) -> str:
