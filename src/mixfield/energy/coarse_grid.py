@@ -25,6 +25,7 @@ Ints = NDArray[np.int64]
 
 COARSE = 1.5  # bandwidth in coarse pixels, at least
 REACH = 3.0  # bandwidths at which the taps end, about
+WIDE = 30.0  # sizes of the image from which on a bandwidth is as good as any larger one, to half a thousandth
 ROWS = 16  # coarse rows that are summed together, near the processor
 SHAPE = 9.4  # of the window: among those of four pixels the one whose images disturb least
 
@@ -51,6 +52,7 @@ class Axis:
     @staticmethod
     def build(size: int, sigma: float, strength: float, normalization: Normalization) -> Axis:
         """An axis of some pixels with a bandwidth in pixels."""
+        sigma = min(sigma, WIDE * size)
         step = int(sigma / COARSE)
         taps = _taps(sigma / step, step)
         place = (np.arange(size) - (step - 1) / 2) / step + 2  # of pixels, in coarse pixels; two lie before the first
