@@ -153,6 +153,7 @@ def test_the_page_on_still_images_says_what_was_measured(tmp_path):
     equal = results["equal_calls"]["gains"]["8"]["dl513"]["DivMBest 0.5"]
     assert equal["segmentations"] == 8  # a segmentation costs the same in these rows
     assert results["equal_calls"]["size"] == results["ranking"]["size"] == "full resolution"
+    assert "the same images, a third of the size" not in results["parts"]
     assert f"{every['ours']['mean'][-1]:.2f}" in page
     assert "one.png" in page
 
@@ -171,7 +172,8 @@ def test_a_size_is_judged_when_most_of_its_images_are_done(tmp_path):
     assert "28 of 70 pairs" in page.read_text()
     results = json.loads((tmp_path / "segmentation.json").read_text())
     assert results["ranking"]["size"] == "a third of the size"
-    assert results["parts"]["full resolution"]["dl513"]["ours"]["images"] == 14
+    for part in ("full resolution", "the same images, a third of the size"):
+        assert results["parts"][part]["dl513"]["ours"]["images"] == 14
     assert "the other half of the images, a third of the size" in results["parts"]
 
 

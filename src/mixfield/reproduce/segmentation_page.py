@@ -31,6 +31,7 @@ from mixfield.reproduce.segmentation_summary import (
 Floats = NDArray[np.float64]
 
 ENOUGH = 0.8  # of the images of another size, for a size to be judged by
+SAME = "the same images"
 NAMES = {"dl513": "strong network (dl513)", "dl257": "weak network (dl257)"}
 
 HISTORY = [
@@ -80,7 +81,8 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], pictures: Sequence[Pa
         "full resolution": [row for row in rows if row["step"] == 1],
         "a third of the size": [row for row in rows if row["step"] > 1],
     }
-    parts = dict(sizes)
+    whole, small = sizes.values()
+    parts = {"full resolution": whole, f"{SAME}, a third of the size": _same(small, whole)} | sizes
     for name, some in (("every seventh image", _thorough), ("the other half of the images", _other_half)):
         size = _finest({key: some(one) for key, one in sizes.items()})
         parts[f"{name}, {size}"] = some(sizes[size])
@@ -107,6 +109,13 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], pictures: Sequence[Pa
     page = out / "segmentation.md"
     page.write_text("\n".join(_lines(results, pictures)) + "\n", encoding="utf-8")
     return page
+
+
+def _same(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+    """Those of the images and methods that others have, if these have not come to all of them."""
+    images = {(row["net"], row["set"], row["image"], row["method"]) for row in others}
+    same = [row for row in rows if (row["net"], row["set"], row["image"], row["method"]) in images]
+    return same if len(same) < len(rows) else []
 
 
 def _finest(sizes: dict[str, list[Row]]) -> str:
@@ -223,7 +232,15 @@ def _lines(results: dict[str, Any], pictures: Sequence[Path]) -> list[str]:
         "a method has fewer images than the others, the sets are covered evenly.",
         *_progress(results["done"], results["equal_calls"]["size"]),
         "",
-        *table([c for name, part in results["parts"].items() for net in part for c in _claims(part[net], net, name)]),
+        *table(
+            [
+                claim
+                for name, part in results["parts"].items()
+                if not name.startswith(SAME)
+                for net in part
+                for claim in _claims(part[net], net, name)
+            ]
+        ),
         "",
         "![gain over the number of segmentations](segmentation.svg)",
         "",
