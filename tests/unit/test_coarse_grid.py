@@ -47,6 +47,13 @@ def test_a_negative_strength_repels():
     assert filtered(one, values) == pytest.approx(-filtered(other, values), rel=1e-6)
 
 
+def test_without_strength_nobody_is_heard():
+    grid, points = CoarseGrid.build((12, 17), (3.0, 5.0), strength=0.0, normalization="symmetric"), np.arange(9)
+    values = some_values(12 * 17)
+    assert not filtered(grid, values).any()
+    assert not grid.region(points)(values[points]).any()
+
+
 @pytest.mark.parametrize("channels", [4, 8, 24, 40])
 def test_sums_are_added_band_by_band(channels):
     grid = CoarseGrid.build((31, 22), (3.0, 4.0), normalization="symmetric")

@@ -69,8 +69,9 @@ class Axis:
         inside = (under >= 0) & (under < size)
         under = np.clip(under, 0, size - 1)
         down = np.where(inside, _window(place[under] - np.arange(count)[:, None]) * before[under], 0.0)
-        up, ratio = strength * after[:, None] * window, before / np.maximum(strength * after, 1e-30)
-        return Axis(below, _single(down), above, _single(up), _single(taps), _single(ratio))
+        factor = strength * after
+        ratio = before / np.where(factor == 0, 1.0, factor)
+        return Axis(below, _single(down), above, _single(factor[:, None] * window), _single(taps), _single(ratio))
 
 
 @dataclass(frozen=True, eq=False)
