@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def available() -> int:
@@ -22,6 +25,17 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:  # noqa: ARG001 (a 
 
 
 WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
+
+
+def each(work: Callable[[int], T], count: int, threads: int, *, updates: float) -> list[T]:
+    """``work(k)`` for every k of ``range(count)``."""
+    done: dict[int, T] = {}
+
+    def some(first: int, last: int) -> None:
+        done.update((k, work(k)) for k in range(first, last))
+
+    split(some, count, threads, updates=updates)
+    return [done[k] for k in range(count)]
 
 
 def split(work: Callable[[int, int], None], count: int, threads: int, *, updates: float) -> None:

@@ -9,6 +9,7 @@ import pytest
 import mixfield as mf
 from mixfield.energy.channels import room
 from mixfield.energy.coarse_grid import CoarseGrid
+from mixfield.energy.separable import Separable
 
 SHAPES = [(1, 1), (1, 7), (9, 1), (3, 2), (12, 17), (31, 22)]
 SIGMAS = [(3.0, 3.0), (3.0, 11.0), (4.4, 3.7), (25.0, 6.0), (200.0, 90.0)]
@@ -87,3 +88,16 @@ def test_where_there_is_no_coarser_grid():
     assert not CoarseGrid.suits((20, 30), (2.9, 40.0))
     assert not CoarseGrid.suits((20, 30, 40), (5.0, 5.0, 5.0))
     assert not CoarseGrid.suits((20,), (5.0,))
+
+
+@pytest.mark.parametrize("normalization", ["none", "before", "after", "symmetric"])
+@pytest.mark.parametrize(
+    ("shape", "sigmas", "kind"),
+    [((31, 22), (3.0, 4.0), CoarseGrid), ((31, 22), (1.0, 2.0), Separable), ((4, 9, 12), (1.0, 2.0, 0.5), Separable)],
+)
+def test_row_sums_are_sums_of_ones(shape, sigmas, kind, normalization):
+    filter = kind.build(shape, sigmas, strength=-2.0, normalization=normalization)
+    ones = filtered(filter, np.ones((int(np.prod(shape)), 4), np.float32))
+    for sums in filter.row_sums(1):
+        assert sums == pytest.approx(ones[:, 0], rel=1e-5)
+        assert sums.dtype == np.float32

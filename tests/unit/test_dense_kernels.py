@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mixfield.energy.lattice import _number
+from mixfield.energy.lattice import _numbered
 from mixfield.kernels import coarse, lattice, pixel_rows, rows, separable, softmax
 from mixfield.meanfield import dense
 
@@ -78,12 +78,14 @@ def test_points_are_mixtures_of_the_corners_around_them(d, rng):
     assert mean == pytest.approx(elevated @ multiplier.astype(float), rel=1e-3, abs=1e-4 * float(multiplier.max()))
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_numbers_follow_first_appearance_whatever_the_shares(threads, rng):
-    keys = rng.integers(0, 5000, (60_000, 3))
-    known, _, corner = _number(keys, threads)
+@pytest.mark.parametrize("largest", [1, 50, 10**18])  # the last has more keys than the table has room for at first
+@pytest.mark.parametrize("n", [1, 3, 6000])
+def test_numbers_follow_first_appearance(n, largest, rng):
+    keys = rng.integers(-largest, largest, (n, 6))
+    known, table, corner = _numbered(keys)
     assert known.tolist() == list(dict.fromkeys(keys.ravel().tolist()))
     assert (known[corner] == keys).all()
+    assert len(table) >= 2 * len(known)
 
 
 def test_one_channel_is_like_many(rng):
@@ -95,16 +97,18 @@ def test_one_channel_is_like_many(rng):
     lattice.splat(ones, vertex, weight, ratio, 0, n, table)
     lattice.blur(table, order, bond, 0, 5)
     lattice.slice_add(table, vertex, weight, 0, n, out)
-    lattice.splat_ones(vertex, weight, ratio, one)
+    lattice.splat_ones(vertex, weight, ratio, 0, n, one)
     lattice.blur_one(one, order, bond)
-    lattice.slice_one(one, vertex, weight, 0, n, line)
+    lattice.slice_one(one, vertex, weight, line)
     assert one == pytest.approx(table[:, 0], rel=1e-6)
     assert line == pytest.approx(out[:, 0], rel=1e-6)
 
 
 def test_neighbours_are_steps_apart():
     known = np.array([10, 17, 3, 99, 24, 50, 57])
-    order, bond = lattice.link(lattice.hashed(known, 7), known, 7)
+    table = np.zeros(16, np.int64)
+    lattice.enter(known, 7, table)
+    order, bond = lattice.link(table, known, 7)
     assert order[:6].tolist() == [2, 0, 1, 4, 5, 6]
     assert bond.tolist() == [0.5, 0.5, 0.5, 0.0, 0.5, 0.0]
 

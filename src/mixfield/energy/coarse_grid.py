@@ -49,6 +49,12 @@ class Axis:
     taps: Float32s
     ratio: Float32s
 
+    @property
+    def sums(self) -> Float32s:
+        """(size,) the sums of ones."""
+        summed = np.convolve(self.down.sum(1), self.taps)[len(self.taps) // 2 :]
+        return np.asarray((self.up * summed[self.above[:, None] + np.arange(4)]).sum(1))
+
     @staticmethod
     def build(size: int, sigma: float, strength: float, normalization: Normalization) -> Axis:
         """An axis of some pixels with a bandwidth in pixels."""
@@ -151,6 +157,11 @@ class CoarseGrid:
             keep,
             out.reshape(-1, width * channels),
         )
+
+    def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:  # noqa: ARG002
+        """(n,) the sums of ones, twice: filters are never rough."""
+        sums = np.outer(self.rows.sums, self.columns.sums * self.coarse.after[0]).reshape(-1)
+        return sums, sums
 
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """The sums over some of the pixels at the same pixels, (p, C) to (p, C)."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays, _threads
+from mixfield import _arrays
 from mixfield.energy import normalization
 from mixfield.energy.gaussian import Filter, Kernel
-from mixfield.energy.lattice import Lattice
 from mixfield.errors import MixfieldError
 
 Floats = NDArray[np.float64]
@@ -78,13 +77,3 @@ def _finite(name: str, value: ArrayLike) -> Floats:
     if not np.isfinite(array).all():
         raise MixfieldError(f"{name} must hold finite numbers, got {array[~np.isfinite(array)][0]}")
     return array
-
-
-def row_sums(filter: Filter, n: int) -> tuple[Float32s, Float32s]:
-    """(n,) filtered ones, and the same where filters are rough."""
-    threads = _threads.available()
-    if isinstance(filter, Lattice):
-        return filter.row_sums(threads)
-    ones, out = np.ones((n, 4), np.float32), np.zeros((n, 4), np.float32)
-    filter.add(filter.prepare(ones, filter.workspace(4), threads), 0, n, out)
-    return out[:, 0], out[:, 0]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads, kernels
 from mixfield.energy.channels import padded, room, space
-from mixfield.energy.coupling import couple, row_sums
+from mixfield.energy.coupling import couple
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.lattice import Lattice
 from mixfield.energy.unary import FORBIDDEN, LARGE, log_costs, tamed
@@ -187,14 +188,14 @@ class DenseCRF:
             if coupling.unit:
                 total += max(0.0, coupling.strength)
             else:
-                largest = max(0.0, float(row_sums(coupling.filter, self.n)[0].max()))
+                largest = max(0.0, float(coupling.filter.row_sums(_threads.available())[0].max()))
                 total += largest if coupling.compatibility is None else coupling.strength * largest
         return total / 2
 
     @property
     def coupling_strength(self) -> Floats:
         """(n,) sum of the couplings of each pixel, for criteria that clamp where it is largest."""
-        sums = (row_sums(coupling.filter, self.n)[0] for coupling in self.couplings)
+        sums = (coupling.filter.row_sums(_threads.available())[0] for coupling in self.couplings)
         return np.asarray(sum(sums, np.zeros(self.n)), np.float64)
 
     # ------------------------------------------------------------------ what the dense solver asks
@@ -229,7 +230,7 @@ class DenseCRF:
     def shared_support(self) -> tuple[Float32s, Float32s]:
         """(n,) support that the labels of a pixel share, if every kernel is Potts; and the same where filters are
         rough."""
-        sums = [row_sums(coupling.filter, self.n) for coupling in self.couplings]
+        sums = [coupling.filter.row_sums(_threads.available()) for coupling in self.couplings]
         silence = np.zeros(self.n, np.float32)
         return sum((exact for exact, _ in sums), silence), sum((rough for _, rough in sums), silence)
 
@@ -288,17 +289,21 @@ class DenseCRF:
 
         _threads.split(work, len(self.bands), threads, updates=values.size)
 
-    def region(self, points: NDArray[np.int64], n_modes: int) -> Callable[[Float32s], Float32s]:
+    def region(self, points: NDArray[np.int64], n_modes: int, threads: int = 1) -> Callable[[Float32s], Float32s]:
         """An approximation of the support that some pixels give each other: (p, C) probabilities to (p, C)."""
-        filters = [coupling.filter.region(points) for coupling in self.couplings]
+
+        def each(work: Callable[[int], Any]) -> list[Any]:
+            return _threads.each(work, len(self.couplings), threads, updates=64 * len(points))
+
+        filters = each(lambda k: self.couplings[k].filter.region(points))
 
         def support(values: Float32s) -> Float32s:
             total = np.zeros_like(values)
-            for coupling, sums in zip(self.couplings, filters, strict=True):
+            for coupling, sums in zip(self.couplings, each(lambda k: filters[k](values)), strict=True):
                 if coupling.compatibility is None:
-                    total += sums(values)
+                    total += sums
                 else:
-                    kernels.softmax.mix_add(sums(values), coupling.compatibility, n_modes, total)
+                    kernels.softmax.mix_add(sums, coupling.compatibility, n_modes, total)
             return total
 
         return support
@@ -308,7 +313,12 @@ class DenseCRF:
         crf = DenseCRF.__new__(DenseCRF)
         crf.shape, crf.least, crf.negligible = self.shape, self.least, 0.0
         crf.kept = labels if self.kept is None else self.kept[labels]
-        crf.costs = np.ascontiguousarray(self.costs[:, labels])
+        crf.costs = np.empty((self.n, len(labels)), np.float32)
+
+        def take(first: int, last: int) -> None:
+            np.take(self.costs[first:last], labels, axis=1, out=crf.costs[first:last], mode="clip")
+
+        _threads.split(take, self.n, _threads.available(), updates=crf.costs.size)
         if crf.costs.max() >= FORBIDDEN and len(empty := np.flatnonzero((crf.costs >= FORBIDDEN).all(1))):
             pixel = tuple(int(i) for i in np.unravel_index(empty[0], self.shape))
             raise InfeasibleError(f"labels {labels.tolist()} are all forbidden at pixel {pixel}; keep one that is not")

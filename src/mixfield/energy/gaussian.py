@@ -35,6 +35,9 @@ class Filter(Protocol):
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
         """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C); without ``keep``, write them."""
 
+    def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:
+        """(n,) the sums of ones, and the same where filters are rough."""
+
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """A cheaper approximation of the sums over some of the pixels at the same pixels, (p, C) to (p, C)."""
 
@@ -133,7 +136,7 @@ def grid_filter(shape: tuple[int, ...], sigmas: Sequence[float]) -> type[CoarseG
 def _lattice(features: Float32s, kernel: Kernel, strength: float, symmetric: bool, threads: int) -> Lattice:
     if features.shape[1] == 0:
         raise MixfieldError("array must have at least one feature per pixel, got 0")
-    if not np.abs(features).max(initial=0.0) < 1e6:
+    if not max(features.max(initial=0.0), -features.min(initial=0.0)) < 1e6:
         raise MixfieldError(
             "features divided by their bandwidths must stay below a million, so that neighbours can be told apart in "
             f"single precision; got {np.abs(features).max():.3g}: raise the bandwidths or shift the features to zero"
@@ -147,17 +150,18 @@ def _lattice(features: Float32s, kernel: Kernel, strength: float, symmetric: boo
     )
 
 
-def _real(name: str, value: Any) -> Float32s:
+def _real(name: str, value: Any) -> NDArray[Any]:
     array = np.asarray(value)
     if array.dtype.kind not in "buif":
         raise MixfieldError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
-    array = array.astype(np.float32)
-    if not np.isfinite(array).all():
-        raise MixfieldError(f"{name} must hold finite numbers, got NaN or infinity")
+    if array.dtype.itemsize > 1:
+        array = array.astype(np.float32)
+        if not np.isfinite(array).all():
+            raise MixfieldError(f"{name} must hold finite numbers, got NaN or infinity")
     return array
 
 
-def _intensities(image: ArrayLike, shape: tuple[int, ...]) -> Float32s:
+def _intensities(image: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     array = _real("image", image)
     if array.shape == shape:
         array = array[..., None]

@@ -64,7 +64,7 @@ class Lattice:
             kernels.lattice.embed(features, scale.astype(np.float32), multiplier, step, first, last, keys, weight)
 
         _threads.split(embed, n, threads, updates=8 * n)
-        known, table, corner = _number(keys, threads)
+        known, table, corner = _numbered(keys)
         chains = _chains(known, table, step, threads)
         gain = 1 + 2.0**-d
         weight *= np.float32(1 / gain)  # so that a point far from all others gets itself back
@@ -93,19 +93,27 @@ class Lattice:
 
     def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:
         """(n,) sums of ones, and the same where the directions are taken in one order only."""
-        table = np.empty(self.size, np.float32)
-        kernels.lattice.splat_ones(self.corner, self.weight, self.ratio, table)
+        n = len(self.corner)
+        halves = np.zeros((2, self.size), np.float32)
+
+        def pour(first: int, last: int) -> None:
+            for half in range(first, last):
+                points = n * half // 2, n * (half + 1) // 2
+                kernels.lattice.splat_ones(self.corner, self.weight, self.ratio, *points, halves[half])
+
+        _threads.split(pour, 2, threads, updates=4 * n)
+        table = halves.sum(0)
         ways = (self.chains, self.chains[::-1]) if self.symmetric else (self.chains,)
-        sums = np.empty((len(ways), len(self.corner)), np.float32)
+        sums = np.empty((len(ways), n), np.float32)
 
         def work(first: int, last: int) -> None:
             for chains, out in zip(ways[first:last], sums[first:last], strict=True):
                 blurred = table.copy()
                 for order, bond in chains:
                     kernels.lattice.blur_one(blurred, order, bond)
-                kernels.lattice.slice_one(blurred, self.corner, self.weight, 0, len(out), out)
+                kernels.lattice.slice_one(blurred, self.corner, self.weight, out)
 
-        _threads.split(work, len(ways), threads, updates=4 * len(self.corner))
+        _threads.split(work, len(ways), threads, updates=4 * n)
         return sums.mean(0, dtype=np.float32), sums[0]
 
     def _blur_both_ways(self, here: Float32s, there: Float32s, threads: int) -> None:
@@ -162,26 +170,18 @@ class Lattice:
         kernels.lattice.slice_add(prepared, self.corner, self.weight, first, last, out)
 
 
-def _number(keys: Int64s, threads: int) -> tuple[Int64s, Int64s, Int32s]:
-    """Distinct keys by first appearance, their hash table, and the number of each, whatever the number of threads."""
-    n, corners = keys.shape
-    corner = np.empty((n, corners), np.int32)
-    shares: dict[int, tuple[int, Int64s, Int64s]] = {}
-
-    def work(first: int, last: int) -> None:
-        shares[first] = last, *kernels.lattice.number(keys, first, last, corner)
-
-    _threads.split(work, n, threads, updates=8 * n)
-    known, table = np.empty(0, np.int64), np.empty(0, np.int64)
-    for first in sorted(shares):
-        last, found, table = shares[first]
-        if first > 0:  # those of the portion before keep their numbers
-            both = np.concatenate([known, found])[:, None]
-            numbers = np.empty(both.shape, np.int32)
-            found, table = kernels.lattice.number(both, 0, len(both), numbers)
-            corner[first:last] = numbers[len(known) :, 0][corner[first:last]]
-        known = found
-    return known, table, corner
+def _numbered(keys: Int64s) -> tuple[Int64s, Int64s, Int32s]:
+    """Distinct keys by first appearance, their hash table, at most half full, and the number of each key (n, d + 1)."""
+    corner = np.empty(keys.shape, np.int32)
+    size = 1 << (2 * len(keys) + keys.shape[1]).bit_length()
+    known, place, count = np.empty(0, np.int64), 0, 0
+    while place < len(keys):
+        table, room = np.zeros(size, np.int64), np.empty(size // 2, np.int64)
+        room[:count] = known[:count]
+        kernels.lattice.enter(room, count, table)
+        place, count = kernels.lattice.number(keys, place, table, room, count, corner)
+        known, size = room, 2 * size
+    return known[:count].copy(), table, corner
 
 
 def _chains(known: Int64s, table: Int64s, step: Int64s, threads: int) -> tuple[Chain, ...]:

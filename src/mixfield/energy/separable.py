@@ -67,6 +67,15 @@ class Separable:
             values = out
         return values
 
+    def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:  # noqa: ARG002
+        """(n,) the sums of ones, twice: filters are never rough."""
+        radius = len(self.bell) // 2
+        last = self.after * np.convolve(self.before, self.bell)[radius : radius + len(self.before)]
+        sums = np.ones(1, np.float32)
+        for axis in (*(taps.sum(1) for taps in (*self.leading, self.rows)), last):
+            sums = np.outer(sums, axis).reshape(-1)
+        return sums, sums
+
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """The sums over some of the points at the same points, (p, C) to (p, C)."""
         row, column = np.divmod(points, self.shape[-1])

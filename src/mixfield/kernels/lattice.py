@@ -12,6 +12,7 @@ from numba import njit
 
 from mixfield.kernels.rows import AHEAD, chain, fetch, pour, weigh
 
+NUMBER = 0xFFFFFFFF  # the part of an entry of the hash table that is a number
 LANES = 32  # points embedded together, so that every step of the embedding runs over contiguous numbers
 
 
@@ -92,68 +93,59 @@ def embed(features, scale, multiplier, step, first, last, keys, weight):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _slot(key, mask):
-    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+def _hashed(key):
+    return np.int64(np.uint64(key) * np.uint64(0x9E3779B97F4A7C15))
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _find(table, key):
-    """Place of ``key`` in a table of (key, number + 1) pairs, or the free place where it belongs."""
-    mask = len(table) // 2 - 1
-    at = _slot(key, mask)
-    while table[2 * at + 1] != 0 and table[2 * at] != key:
-        at = (at + 1) & mask
-    return 2 * at
+# Entries of the hash table hold the upper half of a hash, and the number of its key plus one: eight bytes, to be near
+# the processor.  Zero is a free place.  Arrays that change within a loop, or are handed to functions from there, would
+# cost more than all the rest: so the loop that looks for a key is written out, and the table is enlarged from outside.
 
 
 @njit(cache=True, nogil=True)
-def hashed(known, count):
-    """A hash table of the first ``count`` of ``known`` keys, at most half full."""
-    size = 1 << 13
-    while size < 4 * count:
-        size *= 2
-    table = np.zeros(2 * size, np.int64)
-    for number in range(count):
-        if number + AHEAD < count:
-            fetch(table, 2 * _slot(known[number + AHEAD], size - 1))
-        at = _find(table, known[number])
-        table[at], table[at + 1] = known[number], number + 1
-    return table
+def number(keys, first, table, known, count, vertex):
+    """Number the distinct ``keys`` (n, d + 1) of points from ``first`` on, by first appearance: ``vertex`` (n, d + 1).
 
-
-@njit(cache=True, nogil=True)
-def number(keys, first, last, vertex):
-    """Number the distinct keys of points ``first`` to ``last`` by first appearance.
-
-    Returns them in that order, and a hash table that knows their numbers.
+    ``table`` and ``known`` hold the ``count`` keys so far.  Returns the point where there is no more room for keys, or
+    n, and the number of keys by then.
     """
-    corners = keys.shape[1]
-    known, count = np.empty(1 << 12, np.int64), np.int64(0)  # a plain 0 would be a type of its own to compile for
-    table = hashed(known, count)
-    last_key, last_number = np.empty(corners, np.int64), np.empty(corners, np.int32)
-    for r in range(corners):
-        last_number[r] = -1
-    for p in range(first, last):
-        for r in range(corners if p + AHEAD < last else 0):
-            fetch(table, 2 * _slot(keys[p + AHEAD, r], len(table) // 2 - 1))
+    n, corners = keys.shape
+    mask = len(table) - 1
+    last_key, last_number = np.empty(corners, np.int64), np.empty(corners, np.int64)
+    last_number[:] = -1
+    for p in range(first, n):
+        if count + corners > len(known):
+            return p, count
+        for r in range(corners if p + AHEAD < n else 0):
+            fetch(table, (_hashed(keys[p + AHEAD, r]) >> 32) & mask)
         for r in range(corners):
             key = keys[p, r]
             if last_key[r] != key or last_number[r] < 0:  # neighbours often share a corner
-                at = _find(table, key)
-                if table[at + 1] == 0:
-                    if count == len(known):
-                        larger = np.empty(2 * count, np.int64)
-                        for k in range(count):
-                            larger[k] = known[k]
-                        known = larger
-                        table = hashed(known, count)
-                        at = _find(table, key)
+                hashed = _hashed(key)
+                at = (hashed >> 32) & mask
+                while table[at] != 0 and ((table[at] ^ hashed) >> 32 != 0 or known[(table[at] & NUMBER) - 1] != key):
+                    at = (at + 1) & mask
+                if table[at] == 0:
                     known[count] = key
                     count += 1
-                    table[at], table[at + 1] = key, count
-                last_key[r], last_number[r] = key, np.int32(table[at + 1] - 1)
+                    table[at] = (hashed & ~NUMBER) | count
+                last_key[r], last_number[r] = key, (table[at] & NUMBER) - 1
             vertex[p, r] = last_number[r]
-    return known[:count], table
+    return n, count
+
+
+@njit(cache=True, nogil=True)
+def enter(known, count, table):
+    """Enter the first ``count`` of ``known`` keys into an empty hash table."""
+    mask = len(table) - 1
+    for u in range(count):
+        if u + AHEAD < count:
+            fetch(table, (_hashed(known[u + AHEAD]) >> 32) & mask)
+        hashed = _hashed(known[u])
+        at = (hashed >> 32) & mask
+        while table[at] != 0:
+            at = (at + 1) & mask
+        table[at] = (hashed & ~NUMBER) | (u + 1)
 
 
 @njit(cache=True, nogil=True)
@@ -163,13 +155,17 @@ def link(table, known, step):
     Returns (k + AHEAD,) their numbers, and some more for those who look ahead, and (k,) their bonds with the next: a
     half, or zero at the end of a chain.
     """
-    m = len(known)
+    m, mask = len(known), len(table) - 1
     next_one, follows = np.empty(m, np.int32), np.zeros(m, np.bool_)
     for u in range(m):
         if u + AHEAD < m:
-            fetch(table, 2 * _slot(known[u + AHEAD] + step, len(table) // 2 - 1))
-        at = _find(table, known[u] + step)
-        next_one[u] = table[at + 1] - 1
+            fetch(table, (_hashed(known[u + AHEAD] + step) >> 32) & mask)
+        key = known[u] + step
+        hashed = _hashed(key)
+        at = (hashed >> 32) & mask
+        while table[at] != 0 and ((table[at] ^ hashed) >> 32 != 0 or known[(table[at] & NUMBER) - 1] != key):
+            at = (at + 1) & mask
+        next_one[u] = (table[at] & NUMBER) - 1
         if next_one[u] >= 0:
             follows[next_one[u]] = True
     order, bond, count = np.zeros(m + AHEAD, np.int32), np.zeros(m, np.float32), 0
@@ -227,10 +223,9 @@ def slice_add(values, vertex, weight, first, last, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def splat_ones(vertex, weight, ratio, out):
-    """What `splat` makes of ones, in one channel (m,)."""
-    out[:] = 0.0
-    for p in range(len(vertex)):
+def splat_ones(vertex, weight, ratio, first, last, out):
+    """What `splat` makes of ones, added to one channel (m,)."""
+    for p in range(first, last):
         for r in range(vertex.shape[1]):
             out[vertex[p, r]] += ratio[p] * weight[p, r]
 
@@ -246,9 +241,9 @@ def blur_one(values, order, bond):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def slice_one(values, vertex, weight, first, last, out):
-    """The value of one channel (m,) at points ``first`` to ``last``."""
-    for p in range(first, last):
+def slice_one(values, vertex, weight, out):
+    """The values (n,) of one channel (m,)."""
+    for p in range(len(vertex)):
         total = np.float32(0.0)
         for r in range(vertex.shape[1]):
             total += weight[p, r] * values[vertex[p, r]]

@@ -154,7 +154,7 @@ class Iteration:
         movers = self._movers(old, new, threshold, few + 1)
         if not 0 < len(movers) <= few or most < 1:
             return np.zeros((self.n_modes, 2)), 0
-        heard = self.crf.region(movers, self.n_modes)
+        heard = self.crf.region(movers, self.n_modes, self.threads)
         assert self.support is not None
         base, origin, values = self.support[movers], old[movers], new[movers]
         costs, bias, shared = self.crf.costs[movers], self.bias[movers], self.shared[rough][movers]

@@ -71,8 +71,8 @@ class Counted(DenseCRF):
         self.calls += n_modes
         super().listen(values, n_modes, *rest, **options)
 
-    def region(self, points: NDArray[np.int64], n_modes: int) -> Callable[[Float32s], Float32s]:
-        heard = super().region(points, n_modes)
+    def region(self, points: NDArray[np.int64], n_modes: int, threads: int = 1) -> Callable[[Float32s], Float32s]:
+        heard = super().region(points, n_modes, threads)
 
         def support(values: Float32s) -> Float32s:
             self.calls += n_modes * len(points) / self.n
