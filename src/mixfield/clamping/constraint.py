@@ -58,8 +58,8 @@ class Cardinality:
 
     @cached_property
     def alone(self) -> Cardinality:
-        """The same for the probabilities of its members alone, (len(group), L)."""
-        return replace(self, group=np.arange(len(self.group)))
+        """The same for the probabilities of its members to have their label, (len(group), 1)."""
+        return replace(self, group=np.arange(len(self.group)), labels=np.zeros_like(self.labels))
 
     def opposite(self) -> Cardinality:
         """The other side of the cut."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,9 +186,9 @@ class _Hold:
             return values
         return dense.columns(self.crf, values, len(self.cells), places)
 
-    def members(self, values: Float32s, place: int, constraint: Cardinality) -> Floats:
-        """Marginals of the variables of a constraint in one of the modes."""
-        return dense.members(self.crf, values, len(self.cells), place, constraint.group)
+    def members(self, values: Float32s, place: int, constraint: Cardinality) -> NDArray[Any]:
+        """(L, 1) probabilities that members of a constraint have their label in one of the modes."""
+        return dense.members(self.crf, values, len(self.cells), place, constraint.group, constraint.labels)[:, None]
 
     def inherited(self, constraint: Cardinality) -> float:
         """The multiplier of an earlier cut, a little firmer: the new cut shakes a mode that stands on the brink."""

@@ -47,7 +47,8 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
 def restored(marginals: NDArray[Any], labels: NDArray[np.int64], n_labels: int) -> NDArray[Any]:
     """Marginals (..., len(labels)) among all labels (..., L): those left out have probability zero."""
     planes = np.zeros((n_labels, *marginals.shape[:-1]), marginals.dtype)  # memory that stays zero is never touched
-    planes[labels] = np.moveaxis(marginals, -1, 0)
+    for place, label in enumerate(labels):
+        planes[label] = marginals[..., place]
     return _arrays.frozen(np.moveaxis(planes, 0, -1))
 
 

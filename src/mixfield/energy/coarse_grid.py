@@ -129,18 +129,8 @@ class CoarseGrid:
             )
 
         _threads.split(work, len(coarse), threads, updates=values.size / 2)
-        self._sum(down, summed, threads)
+        _sum(self.coarse, down, summed, threads)
         return summed
-
-    def _sum(self, values: Float32s, out: Float32s, threads: int) -> None:
-        high, wide = self.coarse.shape
-
-        def work(first: int, last: int) -> None:
-            for row in range(first, last, ROWS):
-                begin, end = row * wide, min(last, row + ROWS) * wide
-                self.coarse.add(values, begin, end, out[begin:end], keep=False)
-
-        _threads.split(work, high, threads, updates=values.size)
 
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
         """Add the sums of pixels ``first`` to ``last``, whole rows, to ``out`` (last - first, C), or write them."""
@@ -166,21 +156,35 @@ class CoarseGrid:
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """The sums over some of the pixels at the same pixels, (p, C) to (p, C)."""
         row, column = np.divmod(points, len(self.columns.above))
-        near = np.arange(4)
-        over = (self.rows.above[row][:, None] + near)[:, :, None] * self.coarse.shape[1]
-        corner = (over + (self.columns.above[column][:, None] + near)[:, None, :]).reshape(-1, 16).astype(np.int32)
+        above, beside, near = self.rows.above[row], self.columns.above[column], np.arange(4, dtype=np.int32)
+        top, left = int(above.min()), int(beside.min())
+        box = self.coarse.cropped(slice(top, int(above.max()) + 4), slice(left, int(beside.max()) + 4))
+        over = ((above - top).astype(np.int32)[:, None] + near)[:, :, None] * np.int32(box.shape[1])
+        corner = (over + ((beside - left).astype(np.int32)[:, None] + near)[:, None, :]).reshape(-1, 16)
         weight = (self.rows.up[row][:, :, None] * self.columns.up[column][:, None, :]).reshape(-1, 16)
         ratio = self.rows.ratio[row] * self.columns.ratio[column]
 
         def sums(values: Float32s) -> Float32s:
-            coarse, summed = self.workspace(values.shape[1])
+            coarse, summed = (space(box.shape[0] * box.shape[1], values.shape[1]) for _ in range(2))
             kernels.lattice.splat(values, corner, weight, ratio, 0, len(points), coarse)
-            self._sum(coarse, summed, 1)
+            _sum(box, coarse, summed, 1)
             out = np.zeros_like(values)
             kernels.lattice.slice_add(summed, corner, weight, 0, len(points), out)
             return out
 
         return sums
+
+
+def _sum(coarse: Separable, values: Float32s, out: Float32s, threads: int) -> None:
+    """The sums on a coarse grid, some rows after the other."""
+    high, wide = coarse.shape
+
+    def work(first: int, last: int) -> None:
+        for row in range(first, last, ROWS):
+            begin, end = row * wide, min(last, row + ROWS) * wide
+            coarse.add(values, begin, end, out[begin:end], keep=False)
+
+    _threads.split(work, high, threads, updates=values.size)
 
 
 def _window(t: Floats) -> Floats:

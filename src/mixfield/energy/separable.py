@@ -83,7 +83,7 @@ class Separable:
             box, place = self, points
         else:
             top, left = int(row.min()), int(column.min())
-            box = self._cropped(slice(top, int(row.max()) + 1), slice(left, int(column.max()) + 1))
+            box = self.cropped(slice(top, int(row.max()) + 1), slice(left, int(column.max()) + 1))
             row, column = row - top, column - left
             place = row * box.shape[1] + column
         n, width = int(np.prod(box.shape)), box.shape[-1]
@@ -101,7 +101,7 @@ class Separable:
 
         return sums
 
-    def _cropped(self, rows: slice, columns: slice) -> Separable:
+    def cropped(self, rows: slice, columns: slice) -> Separable:
         """The same sums over points inside of a rectangle alone."""
         shape = rows.stop - rows.start, columns.stop - columns.start
         return Separable(shape, (), self.rows[rows], self.bell, self.before[columns], self.after[columns])

@@ -62,9 +62,14 @@ def unpack(crf: DenseCRF, values: Float32s, n_modes: int) -> NDArray[Any]:
     return _completed(crf.costs, by_label(crf, values, n_modes).transpose(2, 0, 1))
 
 
-def members(crf: DenseCRF, values: Float32s, n_modes: int, mode: int, points: NDArray[np.int64]) -> NDArray[Any]:
-    """(p, L) marginals of some pixels in one of the modes."""
-    return _completed(crf.costs[points], by_label(crf, values, n_modes)[points, :, mode])
+def members(
+    crf: DenseCRF, values: Float32s, n_modes: int, mode: int, points: NDArray[np.int64], labels: NDArray[np.int64]
+) -> Float32s:
+    """(p,) probabilities of one label of each of some pixels in one of the modes."""
+    known, n_labels = by_label(crf, values, n_modes)[..., mode], crf.n_labels
+    if crf.channels == n_labels or not (labels == n_labels - 1).any():
+        return np.asarray(known[points, labels])
+    return np.asarray(_completed(crf.costs[points], known[points])[np.arange(len(points)), labels])
 
 
 def _completed(costs: Float32s, known: Float32s) -> Float32s:

@@ -19,7 +19,7 @@ from mixfield.errors import InfeasibleError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver
 
-CHANNELS = 16  # numbers of a pixel, up to which modes of dense fields are cheaper together than one after the other
+CHANNELS = 24  # numbers of a pixel, up to which modes of dense fields are cheaper together than one after the other
 
 
 @dataclass(eq=False)
@@ -73,33 +73,37 @@ class Releasing:
         if _key(parent, proposals[0].constraint) in self.foreseen:
             return
         together = min(self.batch, max(1, CHANNELS // self.crf.channels))
-        todo = [p for p in proposals if _key(parent, p.constraint) not in self.foreseen][:together]
-        cells = []
-        for proposal in todo:
-            sides = (proposal.constraint, proposal.constraint.opposite())
-            away = next((side for side in sides if side.probability(parent.q[0]) < 0.5), None)
-            try:
-                cell = leaf.cell.cut(away) if away is not None else None
-            except InfeasibleError:
-                cell = None
-            self.foreseen[_key(parent, proposal.constraint)] = None
-            if cell is not None:
-                cells.append((proposal, cell))
+        cells: dict[tuple[int, bytes, bytes], Cell] = {}
+        for proposal in proposals:
+            key = _key(parent, proposal.constraint)
+            if len(cells) < together and key not in self.foreseen:
+                self.foreseen[key] = None
+                cell = _away(leaf, parent, proposal.constraint)
+                if cell is not None and self._is_promising(cell, parent):
+                    cells[key] = cell
         if cells:
             wanted = self._remembering(list(self.labelings))  # some of them will be refused
-            found = self.clamp.settle(self.crf, [cell for _, cell in cells], parent, self.solver, wanted=wanted)
-            for (proposal, _), settled in zip(cells, found, strict=True):
-                self.foreseen[_key(parent, proposal.constraint)] = settled
+            found = self.clamp.settle(self.crf, list(cells.values()), parent, self.solver, wanted=wanted)
+            self.foreseen.update(zip(cells, found, strict=True))
+
+    def _is_promising(self, cell: Cell, parent: Settled) -> bool:
+        """Whether the last cut could lead to a new mode: if its whole group went to the other side, and nothing else
+        moved, earlier cuts would hold, and at least half of the pixels would change that make two modes distinct."""
+        last = cell.constraints[-1]
+        pushed, nearly = _pushed(parent.q[0], last), 0.5 + 0.5 * self.distinct
+        return all(earlier.holds(pushed) for earlier in cell.soft if earlier is not last) and not any(
+            np.count_nonzero(pushed == other) > nearly * pushed.size for other in self.labelings
+        )
 
     def settle(self, cell: Cell, parent: Settled) -> Settled | None:
         """The parent's mode where it lives in the cell, otherwise the one that firm clamping and release lead to."""
         enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
-        if cell.mass(parent.q[0]) >= enough:
-            return parent
         if cell.constraints[-1].probability(parent.q[0]) < 0.5:
             found = self.foreseen.get(_key(parent, cell.constraints[-1]))
             if found is not None and not self._remembering(self.labelings)(_labels(found.q[0])):
                 return None
+        elif cell.mass(parent.q[0]) >= enough:
+            return parent
         else:  # the parent's side, where its mode is not quite at home
             found = self.clamp.settle(self.crf, [cell], parent, self.solver)[0]
         return found if found is not None and cell.mass(found.q[0]) >= enough else None
@@ -122,6 +126,28 @@ class Releasing:
     def polish(self, leaf: Leaf) -> Settled | None:  # noqa: ARG002
         """Nothing was found after it that could help."""
         return None
+
+
+def _away(leaf: Leaf, parent: Settled, constraint: Cardinality) -> Cell | None:
+    """The cell of a leaf on that side of a cut where its mode is not, if there is one."""
+    for side in (constraint, constraint.opposite()):
+        if side.probability(parent.q[0]) < 0.5:
+            try:
+                return leaf.cell.cut(side)
+            except InfeasibleError:
+                return None
+    return None
+
+
+def _pushed(q: NDArray[np.float64], constraint: Cardinality) -> NDArray[np.int32]:
+    """(n,) labels of a mode, the group of a constraint pushed to its side, the rest where it was."""
+    labels, group = _labels(q), constraint.group
+    if constraint.sign > 0:
+        labels[group] = constraint.labels
+    else:
+        others = np.where(np.arange(q.shape[1]) == constraint.labels[:, None], -1.0, q[group])
+        labels[group] = others.argmax(1)
+    return labels
 
 
 def _labels(q: NDArray[np.float64]) -> NDArray[np.int32]:
