@@ -170,11 +170,12 @@ def densest(marked: NDArray[np.bool_], size: int) -> Int64s:
 
 def densest_sum(values: Floats, size: int) -> Int64s:
     """Variables of the window with the largest sum, by an integral image along every axis."""
-    totals = values
+    totals, window = values, []
     for axis, length in enumerate(values.shape):
-        width = min(size, length)
-        sums = np.concatenate([np.zeros_like(np.take(totals, [0], axis)), np.cumsum(totals, axis)], axis)
-        totals = np.take(sums, range(width, length + 1), axis) - np.take(sums, range(length + 1 - width), axis)
-    corner = np.unravel_index(int(totals.argmax()), totals.shape)
-    ranges = [np.arange(c, c + min(size, length)) for c, length in zip(corner, values.shape, strict=True)]
-    return np.ravel_multi_index(np.meshgrid(*ranges, indexing="ij"), values.shape).ravel()
+        width, before = min(size, length), (slice(None),) * axis
+        sums = np.cumsum(totals, axis)
+        totals = sums[(*before, slice(width - 1, None))].copy()
+        totals[(*before, slice(1, None))] -= sums[(*before, slice(length - width))]
+    for corner, length in zip(np.unravel_index(int(totals.argmax()), totals.shape), values.shape, strict=True):
+        window.append(slice(int(corner), int(corner) + min(size, length)))
+    return np.arange(values.size).reshape(values.shape)[tuple(window)].ravel()

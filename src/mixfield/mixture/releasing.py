@@ -40,7 +40,7 @@ class Releasing:
     temperatures: int = 8
     optima: Optima = field(init=False)
     foreseen: dict[tuple[int, bytes, bytes], Settled | None] = field(default_factory=dict)
-    labelings: list[NDArray[np.int32]] = field(default_factory=list)
+    labelings: list[NDArray[np.integer]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.optima = Optima(self.crf.n, self.crf.n_labels, capacity=0)
@@ -108,10 +108,11 @@ class Releasing:
             found = self.clamp.settle(self.crf, [cell], parent, self.solver)[0]
         return found if found is not None and cell.mass(found.q[0]) >= enough else None
 
-    def _remembering(self, known: list[NDArray[np.int32]]) -> Callable[[NDArray[np.int32]], bool]:
+    def _remembering(self, known: list[NDArray[np.integer]]) -> Callable[[NDArray[np.integer]], bool]:
         """Tells whether labels are nearly those of none that are ``known``; new ones join them."""
 
-        def is_new(labels: NDArray[np.int32]) -> bool:
+        def is_new(labels: NDArray[np.integer]) -> bool:
+            labels = labels.astype(np.min_scalar_type(self.crf.n_labels), copy=False)  # few bytes to compare
             fresh = not any(np.count_nonzero(labels == other) > self.distinct * labels.size for other in known)
             if fresh:
                 known.append(labels)
@@ -139,7 +140,7 @@ def _away(leaf: Leaf, parent: Settled, constraint: Cardinality) -> Cell | None:
     return None
 
 
-def _pushed(q: NDArray[np.float64], constraint: Cardinality) -> NDArray[np.int32]:
+def _pushed(q: NDArray[np.float64], constraint: Cardinality) -> NDArray[np.integer]:
     """(n,) labels of a mode, the group of a constraint pushed to its side, the rest where it was."""
     labels, group = _labels(q), constraint.group
     if constraint.sign > 0:
@@ -150,8 +151,8 @@ def _pushed(q: NDArray[np.float64], constraint: Cardinality) -> NDArray[np.int32
     return labels
 
 
-def _labels(q: NDArray[np.float64]) -> NDArray[np.int32]:
-    return q.argmax(1).astype(np.int32)
+def _labels(q: NDArray[np.float64]) -> NDArray[np.integer]:
+    return q.argmax(1).astype(np.min_scalar_type(q.shape[1]))
 
 
 def _key(parent: Settled, constraint: Cardinality) -> tuple[int, bytes, bytes]:
