@@ -162,17 +162,15 @@ def largest_totals(unary, labels, factor, first, last, total):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def movers(old, new, threshold, limit, first, last):
-    """Pixels from ``first`` to ``last`` of which a number changes by more than ``threshold``; the first ``limit``."""
-    found = np.empty(min(last - first, limit), np.int64)
+def movers(old, new, threshold, every, first, last):
+    """Of ``every`` so many pixels from ``first`` to ``last``, those that change by more than ``threshold``."""
+    found = np.empty((last - first) // every + 1, np.int64)
     count = 0
-    for p in range(first, last):
+    for p in range(first, last, every):
         moved = np.float32(0.0)
         for c in range(old.shape[1]):
             moved = max(moved, abs(new[p, c] - old[p, c]))
         if moved > threshold:
-            if count == limit:
-                break
             found[count] = p
             count += 1
     return found[:count].copy()

@@ -32,6 +32,7 @@ SINGLE = 1e-6  # smallest change that single precision can tell
 RISE = 1e-6  # of its size; single precision cannot tell smaller changes of the free energy
 FINE = 1e-2  # change below which the filters are no longer rough
 FEW = 0.15  # share of moving pixels below which they are updated on their own
+SAMPLED = 101  # of so many pixels one tells whether it is worth to look at all; odd, to see all columns of an image
 INNER = 8  # such updates between two of the whole field
 MANY = 8  # labels from which those of a pixel are updated together
 TOGETHER = 256  # modes of pixels that are updated together: contiguous numbers, whatever the number of modes
@@ -119,10 +120,12 @@ class Iteration:
         silence = np.zeros(crf.n, np.float32)
         self.shared = crf.shared_support if few else (silence, silence)
         self.support = space(crf.n, crf.width(n_modes)) if watch else None
+        self.keeping = watch  # the support, for pixels that will move alone
+        self.moving = np.inf  # share of pixels that moved
 
     def start(self, cooling: Float32s) -> Float32s:
         """Channels of the modes when pixels do not hear of each other."""
-        crf = self.crf
+        crf, self.keeping = self.crf, False  # at first nearly all will move
         values = room(crf.n, crf.width(self.n_modes))
         silence = np.zeros(crf.n, np.float32)
 
@@ -144,7 +147,8 @@ class Iteration:
                 crf.costs, self.bias, shared, support, old, crf.channels, cooling, (first, last), new, watch=self.watch
             )
 
-        self.crf.listen(old, self.n_modes, self.spaces, self.threads, hear, keep=self.support, rough=rough)
+        keep = self.support if self.keeping else None
+        self.crf.listen(old, self.n_modes, self.spaces, self.threads, hear, keep=keep, rough=rough)
         sums, change = zip(*parts, strict=True)
         return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
 
@@ -155,9 +159,13 @@ class Iteration:
 
         Returns (K, 2), how much the cost and the entropy of ``new`` rise by that, and the updates made, at ``most``.
         """
-        few = int(FEW * self.crf.n)
-        movers = self._movers(old, new, threshold, few + 1)
-        if not 0 < len(movers) <= few or most < 1:
+        share, kept = SAMPLED * len(self._movers(old, new, threshold, SAMPLED)) / self.crf.n, self.keeping
+        self.keeping = share * min(1.0, share / self.moving) <= 2 * FEW  # to be expected next time
+        self.moving = max(share, 1e-9)
+        movers = (
+            self._movers(old, new, threshold, 1) if kept and share < 2 * FEW and most > 0 else np.empty(0, np.int64)
+        )
+        if not 0 < len(movers) <= FEW * self.crf.n:
             return np.zeros((self.n_modes, 2)), 0
         heard = self.crf.region(movers, self.n_modes, self.threads)
         assert self.support is not None
@@ -177,14 +185,14 @@ class Iteration:
         new[movers] = values
         return terms, made
 
-    def _movers(self, old: Float32s, new: Float32s, threshold: float, limit: int) -> NDArray[np.int64]:
-        """Pixels of which a number changes by more than ``threshold``; not all if there are more than ``limit``."""
+    def _movers(self, old: Float32s, new: Float32s, threshold: float, every: int) -> NDArray[np.int64]:
+        """Pixels, of ``every`` so many, of which a number changes by more than ``threshold``."""
         parts: dict[int, NDArray[np.int64]] = {}
 
         def work(first: int, last: int) -> None:
-            parts[first] = kernels.softmax.movers(old, new, np.float32(threshold), limit, first, last)
+            parts[first] = kernels.softmax.movers(old, new, np.float32(threshold), every, first, last)
 
-        _threads.split(work, len(old), self.threads, updates=old.size / 4)
+        _threads.split(work, len(old), self.threads, updates=old.size / (4 * every))
         return np.concatenate([parts[first] for first in sorted(parts)])
 
     def _terms(self, points: NDArray[np.int64], values: Float32s) -> Floats:
