@@ -12,10 +12,14 @@ from dense_fields import two_blobs
 from scipy.ndimage import gaussian_filter
 
 import mixfield as mf
+from mixfield.clamping.cell import Cell
 from mixfield.clamping.constraint import Cardinality
 from mixfield.clamping.leaf import Proposal
+from mixfield.clamping.multiplier import Settled
 from mixfield.energy.active_labels import active_labels
 from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
+from mixfield.meanfield import dense
+from mixfield.mixture.releasing import Releasing, _pushed
 
 
 def modes_of(crf, n_modes=4, **options):
@@ -294,3 +298,54 @@ def test_modes_that_are_held_can_be_cut_again():
     found = mf.infer(mf.DenseCRF(unary / unary.std(), [mf.Gaussian(2.0, 4.0)], negligible=0), 10)
     assert len(found.modes) == 10
     assert max(sum(c.sign < 0 for c in mode.constraints) for mode in found.modes) >= 2
+
+
+@pytest.fixture
+def parent_and_seeker():
+    """A field of a hundred pixels with two labels, whose mode has the first everywhere."""
+    crf = mf.DenseCRF(np.zeros((10, 10, 2)), [mf.Gaussian(2.0, 3.0)])
+    q = np.tile(np.array([0.9, 0.1], np.float32), (1, 100, 1))
+    seeker = Releasing(crf, mf.FirmClamp(), mf.Solver(), distinct=0.9)
+    seeker.labelings.append(q[0].argmax(1))
+    return Settled(q, np.zeros(1), np.ones(1, bool), np.ones(1, np.int32)), seeker
+
+
+def of_second_label(pixels, sign=1):
+    return Cardinality(np.arange(*pixels), np.ones(1, np.int64), (pixels[1] - pixels[0]) // 2, sign)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "cut", "promising"),
+    [
+        ([], (0, 40), True),
+        ([(60, 80)], (0, 40), True),
+        ([(0, 20)], (0, 40), False),  # fewer than half of these must have the label that all are pushed to
+        ([(30, 60)], (0, 40), True),  # ten of these thirty may
+        ([], (0, 6), True),  # with others that follow it may become a tenth
+        ([], (0, 4), False),
+    ],
+)
+def test_cuts_that_cannot_lead_to_a_new_mode_are_not_tried(earlier, cut, promising, parent_and_seeker):
+    parent, seeker = parent_and_seeker
+    cell = Cell(np.ones((100, 2), bool))
+    for pixels in earlier:
+        cell = cell.cut(of_second_label(pixels, sign=-1))
+    assert seeker._is_promising(cell.cut(of_second_label(cut)), parent) is promising
+
+
+def test_a_group_that_loses_its_label_takes_the_next_best():
+    q = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.6, 0.1, 0.3], [0.6, 0.3, 0.1]])
+    removed = Cardinality(np.array([0, 2]), np.zeros(1, np.int64), 1, -1)
+    assert _pushed(q, removed).tolist() == [1, 2, 2, 0]
+    assert _pushed(q, Cardinality(np.array([1, 2]), np.ones(1, np.int64), 1)).tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 8])
+def test_members_of_a_group_are_read_from_the_channels(n_labels):
+    rng = np.random.default_rng(n_labels)
+    crf = mf.DenseCRF(rng.random((4, 5, n_labels)), [mf.Gaussian(2.0, 1.0)])
+    q = rng.dirichlet(np.ones(n_labels), (3, 20)).astype(np.float32)
+    points, labels = np.array([0, 7, 19]), np.array([0, n_labels - 1, n_labels - 1])
+    values = dense.pack(crf, q)
+    for some in (labels, np.zeros_like(labels)):
+        assert dense.members(crf, values, 3, 1, points, some) == pytest.approx(q[1, points, some], abs=1e-6)
