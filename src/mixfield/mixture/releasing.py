@@ -19,7 +19,7 @@ from mixfield.errors import InfeasibleError
 from mixfield.meanfield import dense
 from mixfield.meanfield.solver import Solver
 
-CHANNELS = 24  # numbers of a pixel, up to which modes of dense fields are cheaper together than one after the other
+CHANNELS = 16  # numbers of a pixel, up to which modes of dense fields are cheaper together than one after the other
 
 
 @dataclass(eq=False)
