@@ -8,6 +8,7 @@ import naive_dense
 import numpy as np
 import pytest
 from dense_fields import SHAPES, WAYS, kernels, marginals, measured_matrix, smooth
+from numpy.testing import assert_array_equal
 
 import mixfield as mf
 from mixfield.errors import MixfieldError
@@ -434,3 +435,21 @@ def test_probabilities_and_image_make_the_default_kernels(rng):
 def test_probabilities_that_are_none(probs, message):
     with pytest.raises(MixfieldError, match=message):
         mf.DenseCRF.from_probabilities(probs)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.bool_, np.uint16, np.float64])
+def test_features_of_any_kind_of_number(kind):
+    array = np.array([[0, 1], [1, 0], [1, 1]], kind)
+    crf = mf.DenseCRF(np.zeros((3, 2)), [mf.Features(array)])
+    same = mf.DenseCRF(np.zeros((3, 2)), [mf.Features(array.astype(np.float32))])
+    q = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    assert_array_equal(crf.local_field(q), same.local_field(q))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.bool_, np.uint16, np.float64])
+def test_images_of_any_kind_of_number(kind):
+    image = np.eye(4).astype(kind)
+    crf = mf.DenseCRF(np.zeros((4, 4, 2)), [mf.Bilateral(image, 2.0, 0.5)])
+    same = mf.DenseCRF(np.zeros((4, 4, 2)), [mf.Bilateral(image.astype(np.float32), 2.0, 0.5)])
+    q = np.random.default_rng(0).dirichlet(np.ones(2), (4, 4))
+    assert_array_equal(crf.local_field(q), same.local_field(q))

@@ -133,16 +133,17 @@ def grid_filter(shape: tuple[int, ...], sigmas: Sequence[float]) -> type[CoarseG
     return Separable if Separable.suits(sigmas) else None
 
 
-def _lattice(features: Float32s, kernel: Kernel, strength: float, symmetric: bool, threads: int) -> Lattice:
+def _lattice(features: NDArray[Any], kernel: Kernel, strength: float, symmetric: bool, threads: int) -> Lattice:
     if features.shape[1] == 0:
         raise MixfieldError("array must have at least one feature per pixel, got 0")
+    features = np.ascontiguousarray(features, np.float32)
     if not max(features.max(initial=0.0), -features.min(initial=0.0)) < 1e6:
         raise MixfieldError(
             "features divided by their bandwidths must stay below a million, so that neighbours can be told apart in "
             f"single precision; got {np.abs(features).max():.3g}: raise the bandwidths or shift the features to zero"
         )
     return Lattice.build(
-        np.ascontiguousarray(features, np.float32),
+        features,
         strength=strength,
         normalization=kernel.normalization,
         symmetric=symmetric,
