@@ -76,7 +76,8 @@ class FirmClamp:
         """
         hold = _Hold(crf, cells, parent, solver)
         gamma = max(2.0 * crf.critical_temperature, 1.0)
-        values = hold.run(hold.start, np.full(len(cells), self.firmness * gamma), self.steps)
+        alike = len(cells) > 1 and not any(len(cell.narrow) for cell in cells)
+        values = hold.run(hold.start, np.full(len(cells), self.firmness * gamma), self.steps, alike=alike)
         labels = dense.labelings(crf, values, len(cells), solver.threads)
         alive = self._inside(hold, values) & np.array([wanted(one) for one in labels])
         found: list[Settled | None] = [None] * len(cells)
@@ -208,11 +209,11 @@ class _Hold:
         marked[: len(first) * self.crf.channels] = np.tile(first, self.crf.channels)
         return np.where(marked, one, other)
 
-    def run(self, values: Float32s, multipliers: Floats, steps: int) -> Float32s:
-        """A few updates."""
+    def run(self, values: Float32s, multipliers: Floats, steps: int, *, alike: bool = False) -> Float32s:
+        """A few updates, from the same point for all modes if they are ``alike``."""
         self._tilt(multipliers)
         heat = np.ones(len(self.cells))
-        return dense.climb(self.iteration, values.copy(), heat, tolerance=1e-2, max_iterations=steps)[0]
+        return dense.climb(self.iteration, values.copy(), heat, tolerance=1e-2, max_iterations=steps, alike=alike)[0]
 
     def converge(
         self, values: Float32s, multipliers: Floats, patience: int

@@ -11,6 +11,7 @@ when a mode has converged and what its probabilities are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,8 +138,13 @@ class Iteration:
         _threads.split(work, len(crf.bands), self.threads, updates=values.size)
         return values
 
-    def step(self, old: Float32s, cooling: Float32s, new: Float32s, *, rough: bool = False) -> tuple[Floats, Floats]:
-        """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes."""
+    def step(
+        self, old: Float32s, cooling: Float32s, new: Float32s, *, rough: bool = False, alike: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes.
+
+        Modes that are all ``alike`` are filtered as one.
+        """
         crf, shared = self.crf, self.shared[rough]
         parts: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))] * len(self.crf.bands)
 
@@ -148,9 +154,27 @@ class Iteration:
             )
 
         keep = self.support if self.keeping else None
-        self.crf.listen(old, self.n_modes, self.spaces, self.threads, hear, keep=keep, rough=rough)
+        if alike:
+            self._listen_as_one(old, hear, keep, rough=rough)
+        else:
+            crf.listen(old, self.n_modes, self.spaces, self.threads, hear, keep=keep, rough=rough)
         sums, change = zip(*parts, strict=True)
         return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
+
+    def _listen_as_one(
+        self, old: Float32s, hear: Callable[[int, int, int, Float32s], None], keep: Float32s | None, *, rough: bool
+    ) -> None:
+        """`DenseCRF.listen` for modes that are all alike."""
+        crf, n_modes = self.crf, self.n_modes
+        first_mode = columns(crf, old, n_modes, np.zeros(1, np.intp))
+
+        def hear_all(band: int, first: int, last: int, one: Float32s) -> None:
+            every = np.zeros((last - first, old.shape[1]), np.float32) if keep is None else keep[first:last]
+            every[:, n_modes * crf.channels :] = 0.0
+            every[:, : n_modes * crf.channels] = np.repeat(one[:, : crf.channels], n_modes, axis=1)
+            hear(band, first, last, every)
+
+        crf.listen(first_mode, 1, crf.workspaces(crf.width(1)), self.threads, hear_all, rough=rough)
 
     def settle_movers(
         self, old: Float32s, cooling: Float32s, new: Float32s, threshold: float, *, rough: bool, most: int
@@ -318,9 +342,18 @@ class Climb:
 
 
 def climb(
-    iteration: Iteration, values: Float32s, temperature: Floats, *, tolerance: float, max_iterations: int
+    iteration: Iteration,
+    values: Float32s,
+    temperature: Floats,
+    *,
+    tolerance: float,
+    max_iterations: int,
+    alike: bool = False,
 ) -> tuple[Float32s, Climb]:
-    """Update channels (n, channels * K) until no marginal moves by more than ``tolerance``."""
+    """Update channels (n, channels * K) until no marginal moves by more than ``tolerance``.
+
+    ``alike`` says that all modes begin at the same point.
+    """
     n_modes, heat = iteration.n_modes, np.asarray(temperature, np.float64)
     cooling = (1.0 / heat).astype(np.float32)
     old, new = values, room(*values.shape)
@@ -329,14 +362,14 @@ def climb(
     history, rough = [], iteration.crf.n > SMALL
     unary = np.full((n_modes, 2), np.nan)
     while made < max_iterations:
-        sums, change = iteration.step(old, cooling, new, rough=rough)
+        sums, change = iteration.step(old, cooling, new, rough=rough, alike=alike)
         known = unary[:, 0] - 0.5 * sums[:, 0] - heat * unary[:, 1]  # of ``old``, whose support is known only now
         history.append(known)
         risen = known > free + RISE * np.maximum(1.0, np.abs(free))
         damped |= risen & (not rough)
         free = np.where(np.isnan(known), free, known)
         unary = sums[:, 1:]
-        made += 1
+        made, alike = made + 1, False
         if (change <= tolerance).all() and not (rough and tolerance < FINE):
             old, new = new, old
             break
