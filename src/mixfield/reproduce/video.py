@@ -233,7 +233,7 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], out: Path) -> Path:
         "one frame in three, no sequence loses with a stiffness of 20 to 50 and a caution of 2 to 4, and the best of",
         "these (40 and 2, the defaults) gains 0.05 points on average; with 100 and 2, the defaults before, Seq05VD",
         "loses 0.4, with 140 and 1 0001TP loses 1.6. Sequences that served to choose are no test: there a gain without",
-        "an oracle is optimistic, at any size. DIS flow matches 30 to 95 % of the points of neighbouring frames (CamVid",
+        "an oracle is optimistic. DIS flow matches 30 to 95 % of the points of neighbouring frames (CamVid",
         "Seq05VD: 10 %), SIFT with RANSAC 5 to 48 % at several times the price; between unrelated frames both match",
         "2 % at most, which is how cuts are told.",
         "",
