@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 from typing import Any
 
 import numpy as np
@@ -46,10 +48,20 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
 
 def restored(marginals: NDArray[Any], labels: NDArray[np.int64], n_labels: int) -> NDArray[Any]:
     """Marginals (..., len(labels)) among all labels (..., L): those left out have probability zero."""
-    planes = np.zeros((n_labels, *marginals.shape[:-1]), marginals.dtype)  # memory that stays zero is never touched
+    planes = _zeros((n_labels, *marginals.shape[:-1]), marginals.dtype)
     for place, label in enumerate(labels):
         planes[label] = marginals[..., place]
     return _arrays.frozen(np.moveaxis(planes, 0, -1))
+
+
+def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Zeros of which only what is written to takes memory.
+
+    NumPy would ask for pages so large that a label that is written to brings others with it.
+    """
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+    memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize, **private)
+    return np.frombuffer(memory, dtype).reshape(shape)
 
 
 def _fixed_points(ratio: Floats, gamma: float) -> Floats:
