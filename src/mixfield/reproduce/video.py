@@ -237,6 +237,10 @@ def write_page(rows: Sequence[Row], about: dict[str, Any], out: Path) -> Path:
         "Seq05VD: 10 %), SIFT with RANSAC 5 to 48 % at several times the price; between unrelated frames both match",
         "2 % at most, which is how cuts are told.",
         "",
+        "At full size, with all 134 frames, the path stays with mean field throughout; with one frame in three it",
+        "gains 0.12 points on average, all of it on blackswan (0.84), and loses nowhere. The best modes are worth 0.8",
+        "points, so what is missing is a reason to leave mean field that holds from frame to frame.",
+        "",
         f"Made by `{about['command']}`, {len(rows)} frames.",
     ]
     page = out / "video.md"
