@@ -42,7 +42,7 @@ class Consistency:
 
     matcher: Matcher = field(default_factory=Flow)
     stiffness: float = 40.0
-    caution: float = 2.0
+    caution: float = 1.5
     least: float = 0.02
     lag: int | None = None
 
