@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 LINE = 64  # bytes that a processor moves together
+MUCH = (
+    1 << 25
+)  # bytes from which on zeros are left to the system, which gives them page by page to whoever writes first
 
 Bytes = NDArray[np.uint8]
 
@@ -25,19 +28,21 @@ def padded(channels: int) -> int:
 
 def room(*shape: int) -> NDArray[np.float32]:
     """Zeros that begin at the beginning of a cache line."""
-    values = space(*shape)
-    values[...] = 0.0
-    return values
+    return space(*shape, blank=True)
 
 
-def space(*shape: int) -> NDArray[np.float32]:
-    """Memory that begins at the beginning of a cache line, whatever is in it."""
+def space(*shape: int, blank: bool = False) -> NDArray[np.float32]:
+    """Memory that begins at the beginning of a cache line, whatever is in it, or ``blank``."""
     size = 4 * math.prod(shape)
     returned, kind = _RETURNED.get(), (size + LINE).bit_length()
-    if returned and returned.get(kind):
+    again = bool(returned and returned.get(kind))
+    if returned and again:
         memory = returned[kind].pop()
     else:
-        memory = np.empty(size + LINE if returned is None else 1 << kind, np.uint8)
+        fresh = np.zeros if blank and size >= MUCH else np.empty
+        memory = fresh(size + LINE if returned is None else 1 << kind, np.uint8)
+    if blank and (again or size < MUCH):
+        memory[: size + LINE] = 0
     lease = np.frombuffer(memory.data, np.uint8)  # what views of it refer to; not the memory itself
     if returned is not None:
         weakref.finalize(lease, returned.setdefault(kind, []).append, memory).atexit = False

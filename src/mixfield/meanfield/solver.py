@@ -236,7 +236,10 @@ def _dense_mean_field(crf: DenseCRF, heat: float, solver: Solver) -> Mode:
         max_iterations=solver.max_iterations,
     )
     log_z = iteration.bounds(values)
-    q = dense.unpack(small, values, 1)[0].reshape(*crf.shape, len(labels))
+    if small.channels == len(labels):  # all are there: no copy
+        q = dense.by_label(small, values, 1)[..., 0].reshape(*crf.shape, len(labels))
+    else:
+        q = dense.unpack(small, values, 1)[0].reshape(*crf.shape, len(labels))
     return Mode(
         marginals=_arrays.frozen(q) if small is crf else restored(q, labels, crf.n_labels),
         log_z=float(log_z[0]),
