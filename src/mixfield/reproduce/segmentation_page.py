@@ -227,9 +227,10 @@ def _lines(results: dict[str, Any], pictures: Sequence[Path]) -> list[str]:
         "on each network. Square brackets are 95 % intervals, by resampling images. One filtering is that of the",
         "labels of one mode, and an update of a part of the pixels counts by their share, for every method alike;",
         "what it takes to find where to cut is included. Mean field and the other methods run until no probability",
-        f"moves by more than a hundredth, {ROUGH.max_iterations} updates at most. firm: modes stay clamped after four",
-        "updates; paper: its rule for where to cut (densest window of 51 pixels, breadth first) with our clamp. Where",
-        "a method has fewer images than the others, the sets are covered evenly.",
+        f"moves by more than a hundredth, {ROUGH.max_iterations} updates at most; the first mode of methods that cut",
+        "is mean field taken ten times as far, which makes a difference on single images (K = 1). firm: modes stay",
+        "clamped after four updates; paper: its rule for where to cut (densest window of 51 pixels, breadth first)",
+        "with our clamp. Where a method has fewer images than the others, the sets are covered evenly.",
         *_progress(results["done"], results["equal_calls"]["size"]),
         "",
         *table(
@@ -294,9 +295,9 @@ def _claims(methods: dict[str, Any], net: str, part: str) -> list[Claim]:
             Claim(claim, f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] against {name}", _word(low - least, high - least))
         )
     if "single pixels" in methods:
-        reached = methods["single pixels"]["mean"][-1]
-        word = "confirmed" if reached < 0.2 else "not confirmed"
-        number = f"{reached:+.2f} ({methods['single pixels']['images']} images)"
+        first, *_, reached = methods["single pixels"]["mean"]
+        word = "confirmed" if reached - first < 0.2 else "not confirmed"
+        number = f"{reached:+.2f}, {reached - first:+.2f} over its first ({methods['single pixels']['images']} images)"
         claims.append(Claim("clamping single variables does nothing", number, word))
     return claims
 
