@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mixfield.energy.lattice import _numbered
+from mixfield.energy.lattice import _Numbering
 from mixfield.kernels import coarse, lattice, pixel_rows, rows, separable, softmax
 from mixfield.meanfield import dense
 
@@ -81,11 +81,13 @@ def test_points_are_mixtures_of_the_corners_around_them(d, rng):
 @pytest.mark.parametrize("largest", [1, 50, 10**18])  # the last has more keys than the table has room for at first
 @pytest.mark.parametrize("n", [1, 3, 6000])
 def test_numbers_follow_first_appearance(n, largest, rng):
-    keys = rng.integers(-largest, largest, (n, 6))
-    known, table, corner = _numbered(keys)
-    assert known.tolist() == list(dict.fromkeys(keys.ravel().tolist()))
-    assert (known[corner] == keys).all()
-    assert len(table) >= 2 * len(known)
+    keys, corner = rng.integers(-largest, largest, (n, 6)), np.empty((n, 6), np.int32)
+    found = _Numbering(n)
+    for begin in range(0, n, 1000):
+        found.add(keys[begin : begin + 1000], corner[begin : begin + 1000])
+    assert found.keys.tolist() == list(dict.fromkeys(keys.ravel().tolist()))
+    assert (found.keys[corner] == keys).all()
+    assert len(found.table) >= 2 * len(found.keys)
 
 
 def test_one_channel_is_like_many(rng):

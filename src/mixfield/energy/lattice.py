@@ -17,6 +17,8 @@ Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Chain = tuple[Int32s, Float32s]
 
+TOGETHER = 1 << 15  # points whose corners are numbered while their keys are near the processor
+
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
@@ -57,18 +59,16 @@ class Lattice:
         n, d = features.shape
         multiplier = np.append(np.random.default_rng(d).integers(1, 2**62, d) | 1, 0)
         step = multiplier.sum() - (d + 1) * multiplier  # of a key, to the neighbour: +1 everywhere, -d at the direction
-        keys, weight = np.empty((n, d + 1), np.int64), np.empty((n, d + 1), np.float32)
-        scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
-
-        def embed(first: int, last: int) -> None:
-            kernels.lattice.embed(features, scale.astype(np.float32), multiplier, step, first, last, keys, weight)
-
-        _threads.split(embed, n, threads, updates=8 * n)
-        known, table, corner = _numbered(keys)
-        chains = _chains(known, table, step, threads)
+        corner, weight = np.empty((n, d + 1), np.int32), np.empty((n, d + 1), np.float32)
+        found, keys = _Numbering(n), np.empty((min(n, TOGETHER), d + 1), np.int64)
+        for begin in range(0, n, TOGETHER):
+            some = slice(begin, min(n, begin + TOGETHER))
+            _embed(features[some], multiplier, step, keys, weight[some], threads)
+            found.add(keys[: some.stop - begin], corner[some])
+        chains = _chains(found.keys, found.table, step, threads)
         gain = 1 + 2.0**-d
         weight *= np.float32(1 / gain)  # so that a point far from all others gets itself back
-        lattice = Lattice(corner, weight, len(known), chains, np.full(n, gain, np.float32), symmetric)
+        lattice = Lattice(corner, weight, len(found.keys), chains, np.full(n, gain, np.float32), symmetric)
         # filtered ones: how much kernel each point has around it
         before, after = factors(lattice.row_sums(threads)[0], normalization)
         factor = np.float32(strength) * after
@@ -170,18 +170,41 @@ class Lattice:
         kernels.lattice.slice_add(prepared, self.corner, self.weight, first, last, out)
 
 
-def _numbered(keys: Int64s) -> tuple[Int64s, Int64s, Int32s]:
-    """Distinct keys by first appearance, their hash table, at most half full, and the number of each key (n, d + 1)."""
-    corner = np.empty(keys.shape, np.int32)
-    size = 1 << (2 * len(keys) + keys.shape[1]).bit_length()
-    known, place, count = np.empty(0, np.int64), 0, 0
-    while place < len(keys):
-        table, room = np.zeros(size, np.int64), np.empty(size // 2, np.int64)
-        room[:count] = known[:count]
-        kernels.lattice.enter(room, count, table)
-        place, count = kernels.lattice.number(keys, place, table, room, count, corner)
-        known, size = room, 2 * size
-    return known[:count].copy(), table, corner
+def _embed(features: Float32s, multiplier: Int64s, step: Int64s, keys: Int64s, weight: Float32s, threads: int) -> None:
+    """Keys and weights of the corners around some points."""
+    n, d = features.shape
+    scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
+
+    def work(first: int, last: int) -> None:
+        kernels.lattice.embed(features, scale.astype(np.float32), multiplier, step, first, last, keys, weight)
+
+    _threads.split(work, n, threads, updates=8 * n)
+
+
+class _Numbering:
+    """Distinct keys by first appearance, and a hash table, at most half full, that knows their numbers."""
+
+    def __init__(self, points: int) -> None:
+        self.table = np.zeros(1 << (2 * points).bit_length(), np.int64)
+        self._known, self._count = np.empty(len(self.table) // 2, np.int64), 0
+
+    @property
+    def keys(self) -> Int64s:
+        """The keys so far."""
+        return self._known[: self._count]
+
+    def add(self, keys: Int64s, numbers: Int32s) -> None:
+        """Go on with the keys (p, d + 1) of some points; their ``numbers`` are written there."""
+        place = 0
+        while place < len(keys):
+            place, self._count = kernels.lattice.number(keys, place, self.table, self._known, self._count, numbers)
+            if place < len(keys):
+                self._enlarge()
+
+    def _enlarge(self) -> None:
+        self.table = np.zeros(2 * len(self.table), np.int64)
+        kernels.lattice.enter(self._known, self._count, self.table)
+        self._known = np.concatenate([self._known, np.empty_like(self._known)])
 
 
 def _chains(known: Int64s, table: Int64s, step: Int64s, threads: int) -> tuple[Chain, ...]:
