@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LINE = 64  # bytes that a processor moves together
-MUCH = (
-    1 << 25
-)  # bytes from which on zeros are left to the system, which gives them page by page to whoever writes first
+MUCH = 1 << 25  # bytes from which on fresh zeros are left to the system, which blanks page by page
 
 Bytes = NDArray[np.uint8]
 
@@ -35,13 +33,13 @@ def space(*shape: int, blank: bool = False) -> NDArray[np.float32]:
     """Memory that begins at the beginning of a cache line, whatever is in it, or ``blank``."""
     size = 4 * math.prod(shape)
     returned, kind = _RETURNED.get(), (size + LINE).bit_length()
-    again = bool(returned and returned.get(kind))
-    if returned and again:
+    clean = False
+    if returned and returned.get(kind):
         memory = returned[kind].pop()
     else:
-        fresh = np.zeros if blank and size >= MUCH else np.empty
-        memory = fresh(size + LINE if returned is None else 1 << kind, np.uint8)
-    if blank and (again or size < MUCH):
+        clean = blank and size >= MUCH
+        memory = (np.zeros if clean else np.empty)(size + LINE if returned is None else 1 << kind, np.uint8)
+    if blank and not clean:
         memory[: size + LINE] = 0
     lease = np.frombuffer(memory.data, np.uint8)  # what views of it refer to; not the memory itself
     if returned is not None:

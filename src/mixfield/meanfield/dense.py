@@ -169,7 +169,7 @@ class Iteration:
         first_mode = columns(crf, old, n_modes, np.zeros(1, np.intp))
 
         def hear_all(band: int, first: int, last: int, one: Float32s) -> None:
-            every = np.zeros((last - first, old.shape[1]), np.float32) if keep is None else keep[first:last]
+            every = space(last - first, old.shape[1]) if keep is None else keep[first:last]
             every[:, n_modes * crf.channels :] = 0.0
             every[:, : n_modes * crf.channels] = np.repeat(one[:, : crf.channels], n_modes, axis=1)
             hear(band, first, last, every)

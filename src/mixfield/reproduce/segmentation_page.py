@@ -15,6 +15,7 @@ from mixfield.report.curves import Curve, Panel, write_curves
 from mixfield.reproduce.claims import Claim, table
 from mixfield.reproduce.measured import Row
 from mixfield.reproduce.segmentation import FEW, ROUGH
+from mixfield.reproduce.segmentation_history import HISTORY
 from mixfield.reproduce.segmentation_summary import (
     COUNTS,
     FAMILIES,
@@ -33,52 +34,6 @@ Floats = NDArray[np.float64]
 ENOUGH = 0.8  # of the images of another size, for a size to be judged by
 SAME = "the same images"
 NAMES = {"dl513": "strong network (dl513)", "dl257": "weak network (dl257)"}
-
-HISTORY = [
-    "## How the default was chosen",
-    "",
-    "Nine kinds of cut were tried on every other image at a third of the size, about fifty modes each. Connected",
-    "regions where the scores give a suppressed label at least 5 % reach most, doubted regions and windows",
-    "complement them, whole regions of the mode add little. The constants of `mf.MostPlausible` (size, steepness,",
-    "distance) lie between the best of about forty settings there. Half of the images of this page were among them,",
-    "so its numbers are optimistic by an amount not known. The strengths of DivMBest (0.5 and 1) and of the noise",
-    "(1 and 2) were chosen on the same images.",
-    "",
-    "Few images decide the means. Pictures of the ten on which DivMBest led most with the weak network, of either",
-    "half, showed what regions and windows did not propose: mean field loses an object in all its parts (a bicycle,",
-    "a class of children), and DivMBest brings all of them back, because it pays every pixel the same to leave its",
-    "label. `mf.WholeLabels` proposes that at once, a label at a time. The tilt (1 to 4 nats), the number of labels",
-    "(1 to 4), which labels (the largest, those with most evidence, the most plausible), their order and their",
-    "place among the other cuts were chosen on one half of the images, the first, third, fifth of each set, among",
-    "about sixty settings, most of them by putting together modes that had been found once. The other half has",
-    "tables of its own above; it was looked at before the order of the three labels was settled, which matters for",
-    "K = 2 and 3. Whole labels come first: a cut of a part leaves a cell in which the whole has no place.",
-    "",
-    "Large groups slip away slowly when they are let go. The clamp took those that had not left after four updates",
-    "for modes that stand by themselves, and gave them up when they left later; now they are held. On the first",
-    "half that alone is worth 0.9 points with the weak network and 0.4 with the strong one at K = 8.",
-    "",
-    "The features of the ranking were chosen among about ninety variants, by cross-validation on the images that",
-    "this page judges it on, so its numbers are optimistic too; that was before there were whole labels, and",
-    "nothing but the coefficients of the table was learnt anew since. With a hundred images the best mode came",
-    "first mostly two to five times as often as by weight whatever the features; with thirty, no variant did",
-    "better. Likeness of colours, the order of discovery and whether a label occurs elsewhere added nothing. Of the",
-    "27 cases that came last, after all choices but one, only five had a mode worth choosing, and neither ranking",
-    "found it in any: that it holds for other images has not been shown.",
-    "",
-    "Most updates are now of the few pixels that still move, so more of them are needed. How many a clamp may take",
-    "was compared in seven settings on one half of the images at a third of the size: 8 after a change of the",
-    "multiplier gain 0.1 to 0.5 points more than 4 at K = 8, and from 15 to come to rest on the mean hardly changes",
-    "there. It is 40, because of an image of the other half: on COCO 2299 a mode that gains 65 points had not come to",
-    "rest after 20, which is 0.4 points of the mean. With the 20 updates that were enough before, DivMBest lost one",
-    "point on the weak network; like mean field, noise and restarts it has 100 now.",
-    "",
-    "Where DivMBest leads at K = 8, it mostly changes several objects at once; our first eight modes are one cut away",
-    "from mean field each. To cut two of the first alternatives again, instead of mean field, gained 0.05 points with",
-    "the strong and 0.35 with the weak network (every fourth image, a third of the size) for one and a half times the",
-    "filterings, and was left. A clamp of half of Gamma instead of four Gamma, about as gentle as DivMBest, loses",
-    "more than half of the gain there: most groups do not turn.",
-]
 
 
 def write_page(rows: Sequence[Row], about: dict[str, Any], pictures: Sequence[Path], out: Path) -> Path:
