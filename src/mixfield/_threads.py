@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TypeVar
@@ -36,6 +36,20 @@ def each(work: Callable[[int], T], count: int, threads: int, *, updates: float) 
 
     split(some, count, threads, updates=updates)
     return [done[k] for k in range(count)]
+
+
+def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
+    """``work(k)`` for every k of ``range(count)``, one after the other; the next is at work while one is looked at."""
+    if threads <= 1 or count <= 1:
+        yield from map(work, range(count))
+        return
+    pool = _pool(threads, os.getpid())
+    waiting = pool.submit(work, 0)
+    for k in range(1, count):
+        done = waiting.result()
+        waiting = pool.submit(work, k)
+        yield done
+    yield waiting.result()
 
 
 def split(work: Callable[[int, int], None], count: int, threads: int, *, updates: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import naive_dense
 import numpy as np
 import pytest
@@ -15,9 +17,11 @@ SHAPES = [(1, 1), (1, 7), (9, 1), (3, 2), (12, 17), (31, 22)]
 SIGMAS = [(3.0, 3.0), (3.0, 11.0), (4.4, 3.7), (25.0, 6.0), (200.0, 90.0)]
 
 
-def filtered(grid, values, *, threads=1):
-    out = room(*values.shape)
-    grid.add(grid.prepare(values, grid.workspace(values.shape[1]), threads), 0, len(values), out, keep=False)
+def filtered(grid, values, *, threads=1, parts=1, width=1):
+    cuts = [width * (len(values) // width * part // parts) for part in range(parts + 1)]
+    sums, out = grid.sums(values.shape[1], tuple(pairwise(cuts))), room(*values.shape)
+    sums.take(values, threads)
+    sums.add(0, len(values), out, keep=False)
     return out
 
 
@@ -59,12 +63,20 @@ def test_without_strength_nobody_is_heard():
 def test_sums_are_added_band_by_band(channels):
     grid = CoarseGrid.build((31, 22), (3.0, 4.0), normalization="symmetric")
     values = some_values(31 * 22, channels)
-    ready, whole = grid.prepare(values, grid.workspace(channels), 1), filtered(grid, values)
-    out = np.ones_like(values)
+    sums, whole, out = grid.sums(channels, ((0, 31 * 22),)), filtered(grid, values), np.ones_like(values)
+    sums.take(values, 1)
     for first in range(0, 31, 7):
         band = slice(22 * first, 22 * min(31, first + 7))
-        grid.add(ready, band.start, band.stop, out[band])
+        sums.add(band.start, band.stop, out[band])
     assert out == pytest.approx(whole + 1, rel=1e-6)
+
+
+@pytest.mark.parametrize("parts", [2, 3, 8, 31])
+@pytest.mark.parametrize("sigmas", [(3.0, 4.0), (7.5, 3.0), (40.0, 5.0)])
+def test_parts_of_an_image_are_collected_apart(sigmas, parts):
+    grid = CoarseGrid.build((31, 22), sigmas, normalization="symmetric")
+    values = some_values(31 * 22)
+    assert filtered(grid, values, parts=parts, width=22) == pytest.approx(filtered(grid, values), rel=1e-6)
 
 
 def test_a_region_hears_what_the_whole_would():

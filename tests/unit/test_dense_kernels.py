@@ -65,7 +65,7 @@ def test_points_are_mixtures_of_the_corners_around_them(d, rng):
     keys, weight = np.empty((n, d + 1), np.int64), np.empty((n, d + 1), np.float32)
     scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
     step = multiplier.sum() - (d + 1) * multiplier
-    lattice.embed(features, scale.astype(np.float32), multiplier, step, 0, n, keys, weight)
+    lattice.embed(features, scale.astype(np.float32), multiplier, step, keys, weight)
     assert (weight > -1e-4).all()
     assert weight.sum(1) == pytest.approx(np.ones(n), abs=1e-4)
     elevated = np.zeros((n, d + 1))
@@ -96,12 +96,12 @@ def test_one_channel_is_like_many(rng):
     ratio, ones = rng.random(n).astype(np.float32), np.ones((n, 4), np.float32)
     order, bond = np.array([7, 2, 5, 0, 8] + 8 * [0], np.int32), np.array([0.5, 0.5, 0.0, 0.5, 0.0], np.float32)
     table, out, one, line = (np.zeros(shape, np.float32) for shape in ((m, 4), (n, 4), m, n))
-    lattice.splat(ones, vertex, weight, ratio, 0, n, table)
+    lattice.splat(ones, vertex, weight, ratio, 0, table)
     lattice.blur(table, order, bond, 0, 5)
     lattice.slice_add(table, vertex, weight, 0, n, out)
     lattice.splat_ones(vertex, weight, ratio, 0, n, one)
     lattice.blur_one(one, order, bond)
-    lattice.slice_one(one, vertex, weight, line)
+    lattice.slice_one(one, vertex, weight, 0, n, line)
     assert one == pytest.approx(table[:, 0], rel=1e-6)
     assert line == pytest.approx(out[:, 0], rel=1e-6)
 
@@ -127,16 +127,18 @@ def test_some_corners_keep_their_neighbours():
 def test_down_and_up_are_sums_along_both_axes(channels, rng):
     rows, columns, reach = 7, 9, 4
     values = rng.random((rows, columns, channels)).astype(np.float32)
-    row_start, start = np.array([-2, 0, 4]), np.array([-3, 1, 4, 8])
-    row_taps, taps = (rng.random((len(s), reach)).astype(np.float32) for s in (row_start, start))
-    down = np.zeros((3, 4 * channels), np.float32)
-    coarse.down(values.reshape(rows, -1), channels, row_start, row_taps, start, taps, 0, 3, down)
-    expected = np.zeros((3, 4, channels))
-    for j, i, r, c in itertools.product(range(3), range(4), range(reach), range(reach)):
-        y, x = row_start[j] + r, start[i] + c
-        if 0 <= y < rows and 0 <= x < columns:
-            expected[j, i] += row_taps[j, r] * taps[i, c] * values[y, x]
-    assert down.reshape(expected.shape) == pytest.approx(expected, rel=1e-5)
+    row_above, start = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([-3, 1, 4, 8])
+    row_weight, taps = (rng.random((len(s), reach)).astype(np.float32) for s in (row_above, start))
+    down = np.full((7 + 4, 4 * channels), np.nan, np.float32)
+    for first, last, begin, fresh in ((0, 2, 0, 0), (2, 3, 0, 0), (3, 7, 3, 5)):  # two parts, the first in two bands
+        some = values[first:last].reshape(last - first, -1)
+        coarse.down(some, channels, first, begin, fresh, row_above, row_weight, start, taps, 7, down)
+    expected = np.zeros((7, 4, channels))
+    for y, i, r, c in itertools.product(range(rows), range(4), range(reach), range(reach)):
+        if 0 <= start[i] + c < columns:
+            expected[row_above[y] + r, i] += row_weight[y, r] * taps[i, c] * values[y, start[i] + c]
+    down[1:5] += down[7:]  # what the second part had for rows of the first
+    assert down[:7].reshape(expected.shape) == pytest.approx(expected, rel=1e-5)
 
     above, over = np.array([0, 1, 1, 2, 3]), np.array([0, 2, 2, 3, 4, 5])
     up_rows, up = (rng.random((len(s), reach)).astype(np.float32) for s in (above, over))
@@ -147,6 +149,19 @@ def test_down_and_up_are_sums_along_both_axes(channels, rng):
         for j, i, r, c in itertools.product(range(2), range(6), range(reach), range(reach)):
             expected[j, i] += up_rows[2 + j, r] * up[i, c] * values[above[2 + j] + r, over[i] + c]
         assert out.reshape(expected.shape) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("channels", [4, 24])
+def test_sums_between_coarse_pixels(channels, rng):
+    values = rng.random((5, 6, channels)).astype(np.float32)
+    row_taps, taps = rng.random(7).astype(np.float32), rng.random(5).astype(np.float32)
+    out = np.empty((5, 6 * channels), np.float32)
+    coarse.sum_rows(values.reshape(5, -1), channels, row_taps, taps, 0, 5, out)
+    padded = np.pad(values, ((3, 3), (2, 2), (0, 0)))
+    expected = sum(
+        row_taps[r] * taps[c] * padded[r : r + 5, c : c + 6] for r, c in itertools.product(range(7), range(5))
+    )
+    assert out.reshape(expected.shape) == pytest.approx(expected, rel=1e-5)
 
 
 def test_rows_beyond_the_edge_have_no_weight(rng):
@@ -210,7 +225,9 @@ def test_an_update_of_many_labels_is_a_softmax(n_labels, first, rng):
     new = np.full_like(old, 7.0)
     none = np.empty((n, 0), np.float32)
     silence, cooling = np.zeros(n, np.float32), np.array([0.5], np.float32)
-    sums, change = dense._update(unary, none, silence, field[first:], old, n_labels, cooling, (first, n), new)
+    sums, change = dense._update(
+        unary, none, silence, field[first:], old[first:], n_labels, cooling, (first, n), new[first:]
+    )
     z = 0.5 * (heard - unary).astype(float)
     q = np.exp(z - z.max(1, keepdims=True))
     q /= q.sum(1, keepdims=True)
@@ -223,6 +240,23 @@ def test_an_update_of_many_labels_is_a_softmax(n_labels, first, rng):
     assert change[0] == pytest.approx(np.abs(q - was)[here].max(), abs=1e-5)
 
 
+@pytest.mark.parametrize(("n_labels", "n_modes"), [(2, 3), (2, 12), (3, 1), (3, 20), (4, 8), (8, 1), (21, 1)])
+def test_an_update_in_place_is_the_same(n_labels, n_modes, rng):
+    n, width = 151, -(-n_labels * n_modes // 8) * 8
+    unary, bias = rng.normal(size=(n, n_labels)).astype(np.float32), np.empty((n, 0), np.float32)
+    field, old = rng.random((n, width)).astype(np.float32), rng.random((n, width)).astype(np.float32)
+    field[:, n_labels * n_modes :] = old[:, n_labels * n_modes :] = 0.0
+    new, silence, cooling = np.zeros_like(old), np.zeros(n, np.float32), np.ones(n_modes, np.float32)
+    rest = n_labels, cooling, (0, n)
+    told = dense._update(unary, bias, silence, field, old, *rest, new)
+    told_in_place = dense._update(unary, bias, silence, field, old, *rest, old)
+    assert (old == new).all()
+    for one, other in zip(told, told_in_place, strict=True):
+        assert (one == other).all()
+    dense._update(unary, bias, silence, field, field, *rest, field, watch=False)
+    assert (field == new).all()
+
+
 @pytest.mark.parametrize("n_labels", [8, 21])
 def test_bound_terms_of_many_labels(n_labels, rng):
     n, width = 60, -(-n_labels // 8) * 8
@@ -232,7 +266,7 @@ def test_bound_terms_of_many_labels(n_labels, rng):
     values, field = np.zeros((n, width), np.float32), rng.random((n, width)).astype(np.float32)
     values[:, :n_labels] = q
     sums = np.zeros(3)
-    pixel_rows.bound_terms(unary, field[5:], values, 5, n - 1, sums)
+    pixel_rows.bound_terms(unary, field[5:], values[5:], 5, n - 1, sums)
     q = np.where(unary < 1e6, q, 0.0)[5:-1].astype(float)
     costs = np.where(unary < 1e6, unary, 0.0)[5:-1]
     expected = [(q * field[5:-1, :n_labels]).sum(), (q * costs).sum(), (q * np.log(np.maximum(q, 1e-30))).sum()]
@@ -243,6 +277,5 @@ def test_movers_are_the_pixels_that_change(rng):
     old = rng.random((50, 4)).astype(np.float32)
     new = old.copy()
     new[[3, 17, 41], 2] += 0.5
-    assert softmax.movers(old, new, np.float32(0.1), 1, 0, len(old)).tolist() == [3, 17, 41]
-    assert softmax.movers(old, new, np.float32(0.1), 2, 1, len(old)).tolist() == [3, 17, 41]
-    assert softmax.movers(old, new, np.float32(0.1), 17, 0, len(old)).tolist() == [17]
+    assert softmax.movers(old, new, np.float32(0.1), 0, len(old)).tolist() == [3, 17, 41]
+    assert softmax.movers(old, new, np.float32(0.1), 4, 41).tolist() == [17]

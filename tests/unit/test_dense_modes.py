@@ -351,9 +351,9 @@ def test_members_of_a_group_are_read_from_the_channels(n_labels):
         assert dense.members(crf, values, 3, 1, points, some) == pytest.approx(q[1, points, some], abs=1e-6)
 
 
-@pytest.mark.parametrize("keeping", [False, True])
+@pytest.mark.parametrize("note", [0.1, np.inf])
 @pytest.mark.parametrize(("n_labels", "n_modes"), [(2, 3), (3, 2), (8, 5)])
-def test_modes_that_are_alike_are_filtered_as_one(n_labels, n_modes, keeping):
+def test_modes_that_are_alike_are_filtered_as_one(n_labels, n_modes, note):
     rng = np.random.default_rng(n_modes)
     crf = mf.DenseCRF(rng.random((12, 15, n_labels)), [mf.Gaussian(3.0, 2.0), mf.Gaussian(1.0, 1.0)])
     values = dense.pack(crf, np.repeat(rng.dirichlet(np.ones(n_labels), (1, crf.n)), n_modes, 0))
@@ -361,8 +361,8 @@ def test_modes_that_are_alike_are_filtered_as_one(n_labels, n_modes, keeping):
     answers = []
     for alike in (False, True):
         iteration = dense.Iteration(crf, n_modes, bias, threads=1)
-        iteration.keeping, new = keeping, np.zeros_like(values)
-        sums, change = iteration.step(values, cooling, new, alike=alike)
-        answers.append((new, sums, change, *([iteration.support] if keeping else [])))
+        new = np.zeros_like(values)
+        sums, change = iteration.step(values, cooling, new, alike=alike, note=note)
+        answers.append((new, sums, change, *(array for noted in iteration.noted for array in noted)))
     for one, other in zip(*answers, strict=True):
         assert (one == other).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from mixfield.energy.dense_crf import DenseCRF
 
 Floats = NDArray[np.float64]
 
+SHARES = 16  # of pixels, looked at by whoever has time
 WEAK = 0.2  # share of what is negligible up to which labels are not looked at pixel by pixel
 
 
@@ -31,8 +33,13 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
     everything = np.arange(crf.n_labels)
     if crf.negligible <= 0 or crf.n_labels < 2 or not crf.is_potts or not crf.is_attractive:
         return everything, 0.0
-    gamma = crf.largest_support
     ratio = _largest_ratios(crf)
+    # the largest eigenvalue of a kernel is not above its largest sum of a row: often that is enough to know
+    if not (
+        ratio * np.e * max((coupling.strength for coupling in crf.couplings if coupling.unit), default=0.0) <= 1
+    ).any():
+        return everything, 0.0
+    gamma = crf.largest_support
     candidates = np.flatnonzero(ratio * np.e * gamma <= 1.0)
     if len(candidates) == 0:
         return everything, 0.0
@@ -74,23 +81,27 @@ def _fixed_points(ratio: Floats, gamma: float) -> Floats:
 
 def _largest_ratios(crf: DenseCRF) -> Floats:
     """(L,) largest exp(min U - U) of each label."""
-    gaps = np.full((len(crf.bands), crf.n_labels), np.inf, np.float32)
-
-    def work(begin: int, end: int) -> None:
-        for band in range(begin, end):
-            kernels.softmax.smallest_gaps(crf.costs, *crf.bands[band], gaps[band])
-
-    _threads.split(work, len(crf.bands), _threads.available(), updates=crf.costs.size)
+    gaps = np.full((SHARES, crf.n_labels), np.inf, np.float32)
+    _share(crf, lambda share, first, last: kernels.softmax.smallest_gaps(crf.costs, first, last, gaps[share]))
     return np.exp(-gaps.min(0).astype(np.float64))
 
 
 def _largest_totals(crf: DenseCRF, labels: NDArray[np.int64], factor: Floats) -> Floats:
     """(len(labels),) largest sum over the first k of ``labels`` of factor * exp(min U - U), for every k."""
-    totals = np.zeros((len(crf.bands), len(labels)))
-
-    def work(begin: int, end: int) -> None:
-        for band in range(begin, end):
-            kernels.softmax.largest_totals(crf.costs, labels, factor, *crf.bands[band], totals[band])
-
-    _threads.split(work, len(crf.bands), _threads.available(), updates=crf.costs.size)
+    totals = np.zeros((SHARES, len(labels)))
+    _share(
+        crf,
+        lambda share, first, last: kernels.softmax.largest_totals(
+            crf.costs, labels, factor, first, last, totals[share]
+        ),
+    )
     return totals.max(0)
+
+
+def _share(crf: DenseCRF, look: Callable[[int, int, int], None]) -> None:
+    """Look at the pixels of every share: ``look(share, first, last)``."""
+
+    def work(share: int) -> None:
+        look(share, crf.n * share // SHARES, crf.n * (share + 1) // SHARES)
+
+    _threads.each(work, SHARES, _threads.available(), updates=crf.costs.size)

@@ -48,6 +48,23 @@ def space(*shape: int, blank: bool = False) -> NDArray[np.float32]:
     return lease[first : first + size].view(np.float32).reshape(shape)
 
 
+class Scratch:
+    """Memory of one shape that is lent to threads again and again."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        self.rows, self.width = rows, width
+        self._free: list[NDArray[np.float32]] = []
+
+    @contextmanager
+    def lent(self) -> Iterator[NDArray[np.float32]]:
+        """Some of it, whatever is in it."""
+        memory = self._free.pop() if self._free else space(self.rows, self.width)
+        try:
+            yield memory
+        finally:
+            self._free.append(memory)
+
+
 @contextmanager
 def reused() -> Iterator[None]:
     """Within, memory that nobody uses any more is given out again: the system takes its time to give fresh memory."""

@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.channels import space
+from mixfield.energy.channels import room, space
+from mixfield.energy.collecting import Parts, collect_all
 from mixfield.energy.normalization import Normalization, factors
-from mixfield.energy.separable import Separable
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 COARSE = 1.5  # bandwidth in coarse pixels, at least
+OVER = 4  # windows over each pixel, along each axis
 REACH = 3.0  # bandwidths at which the taps end, about
 WIDE = 30.0  # sizes of the image from which on a bandwidth is as good as any larger one, to half a thousandth
-ROWS = 16  # coarse rows that are summed together, near the processor
 SHAPE = 9.4  # of the window: among those of four pixels the one whose images disturb least
 
 
@@ -36,26 +36,28 @@ class Axis:
 
     Attributes
     ----------
-    below, down : (coarse,) the first pixel under each window, and (coarse, 4 step) weights of the pixels from there on.
-    above, up : (size,) the first window over each pixel, and (size, 4) weights of the windows from there on.
+    below, under : (coarse,) the first pixel under each window, and (coarse, 4 step) weights of the pixels from there
+        on, when values are brought to the coarse grid.
+    above, down, up : (size,) the first window over each pixel, and (size, 4) weights of the windows from there on, to
+        the coarse grid and back.
     taps : (2 r + 1,) weights between coarse pixels.
-    ratio : (size,) weights on the way down, as multiples of those on the way up.
     """
 
     below: Ints
-    down: Float32s
+    under: Float32s
     above: Ints
+    down: Float32s
     up: Float32s
     taps: Float32s
-    ratio: Float32s
 
     @property
     def sums(self) -> Float32s:
         """(size,) the sums of ones."""
-        summed = np.convolve(self.down.sum(1), self.taps)[len(self.taps) // 2 :]
-        return np.asarray((self.up * summed[self.above[:, None] + np.arange(4)]).sum(1))
+        summed = np.convolve(self.under.sum(1), self.taps)[len(self.taps) // 2 :]
+        return np.asarray((self.up * summed[self.above[:, None] + np.arange(OVER)]).sum(1))
 
     @staticmethod
+    @lru_cache(maxsize=16)
     def build(size: int, sigma: float, strength: float, normalization: Normalization) -> Axis:
         """An axis of some pixels with a bandwidth in pixels."""
         sigma = min(sigma, WIDE * size)
@@ -63,21 +65,20 @@ class Axis:
         taps = _taps(sigma / step, step)
         place = (np.arange(size) - (step - 1) / 2) / step + 2  # of pixels, in coarse pixels; two lie before the first
         above = np.floor(place).astype(np.int64) - 1
-        window = _window(place[:, None] - above[:, None] - np.arange(4))
+        window = _window(place[:, None] - above[:, None] - np.arange(OVER))
         count = int(above[-1]) + 4
         here = np.zeros(count)
-        np.add.at(here, above[:, None] + np.arange(4), window)
+        np.add.at(here, above[:, None] + np.arange(OVER), window)
         summed = np.convolve(here, taps)[len(taps) // 2 :]
-        sums = (window * summed[above[:, None] + np.arange(4)]).sum(1)
+        sums = (window * summed[above[:, None] + np.arange(OVER)]).sum(1)
         before, after = factors(sums.astype(np.float32), normalization)
         below = np.floor((np.arange(count) - 4) * step + (step - 1) / 2).astype(np.int64) + 1
-        under = below[:, None] + np.arange(4 * step)
+        under = below[:, None] + np.arange(OVER * step)
         inside = (under >= 0) & (under < size)
         under = np.clip(under, 0, size - 1)
-        down = np.where(inside, _window(place[under] - np.arange(count)[:, None]) * before[under], 0.0)
-        factor = strength * after
-        ratio = before / np.where(factor == 0, 1.0, factor)
-        return Axis(below, _single(down), above, _single(factor[:, None] * window), _single(taps), _single(ratio))
+        heard = np.where(inside, _window(place[under] - np.arange(count)[:, None]) * before[under], 0.0)
+        down, up = before[:, None] * window, (strength * after)[:, None] * window
+        return Axis(below, _single(heard), above, _single(down), _single(up), _single(taps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +88,10 @@ class CoarseGrid:
     Attributes
     ----------
     rows, columns : the two axes.
-    coarse : the sums on the coarse grid.
     """
 
     rows: Axis
     columns: Axis
-    coarse: Separable
 
     @staticmethod
     def build(
@@ -101,42 +100,113 @@ class CoarseGrid:
         """The filter of an image of ``shape`` with a bandwidth ``sigmas`` in pixels along each axis."""
         root = abs(strength) ** 0.5
         rows = Axis.build(shape[0], sigmas[0], root, normalization)
-        columns = Axis.build(shape[1], sigmas[1], root, normalization)
-        high, wide = len(rows.below), len(columns.below)
-        ones = np.full(wide, np.sign(strength), np.float32)
-        coarse = Separable((high, wide), (), np.tile(rows.taps, (high, 1)), columns.taps, np.ones_like(ones), ones)
-        return CoarseGrid(rows, columns, coarse)
+        return CoarseGrid(rows, Axis.build(shape[1], sigmas[1], root if strength > 0 else -root, normalization))
 
     @staticmethod
     def suits(shape: tuple[int, ...], sigmas: Sequence[float]) -> bool:
         """Whether there is a coarser grid for such an image."""
         return len(shape) == 2 and min(sigmas) >= 2 * COARSE
 
-    def workspace(self, channels: int) -> tuple[Float32s, ...]:
-        """Values on the coarse grid before and after the sums."""
-        high, wide = self.coarse.shape
-        return space(high * wide, channels), space(high * wide, channels)
+    def sums(self, channels: int, parts: Parts) -> GridSums:
+        """Sums of so many channels over an image in parts."""
+        return GridSums(self, channels, parts)
 
-    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:  # noqa: ARG002
-        """The sums on the coarse grid, from values (n, C)."""
-        (down, summed), channels = space, values.shape[1]
-        lines, coarse = values.reshape(len(self.rows.above), -1), down.reshape(len(self.rows.below), -1)
+    def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:  # noqa: ARG002
+        """(n,) the sums of ones, twice: filters are never rough."""
+        sums = np.outer(self.rows.sums, self.columns.sums).reshape(-1)
+        return sums, sums
+
+    def sum(self, coarse: Float32s, channels: int, out: Float32s, threads: int) -> None:
+        """The sums between coarse pixels, of the whole grid or of a rectangle of it: (rows, columns * C)."""
 
         def work(first: int, last: int) -> None:
-            rows, columns = self.rows, self.columns
-            kernels.coarse.down(
-                lines, channels, rows.below, rows.down, columns.below, columns.down, first, last, coarse
-            )
+            kernels.coarse.sum_rows(coarse, channels, self.rows.taps, self.columns.taps, first, last, out)
 
-        _threads.split(work, len(coarse), threads, updates=values.size / 2)
-        _sum(self.coarse, down, summed, threads)
-        return summed
+        _threads.split(work, len(coarse), threads, updates=coarse.size)
 
-    def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
+    def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
+        """The sums over some of the pixels at the same pixels, (p, C) to (p, C)."""
+        row, column = np.divmod(points, len(self.columns.above))
+        above, beside, near = self.rows.above[row], self.columns.above[column], np.arange(OVER, dtype=np.int32)
+        top, left = int(above.min()), int(beside.min())
+        high, wide = int(above.max()) + OVER - top, int(beside.max()) + OVER - left
+        over = ((above - top).astype(np.int32)[:, None] + near)[:, :, None] * np.int32(wide)
+        corner = (over + ((beside - left).astype(np.int32)[:, None] + near)[:, None, :]).reshape(-1, 16)
+        down, up = (
+            (rows[row][:, :, None] * columns[column][:, None, :]).reshape(-1, 16)
+            for rows, columns in ((self.rows.down, self.columns.down), (self.rows.up, self.columns.up))
+        )
+        ones = np.ones(len(points), np.float32)
+
+        def sums(values: Float32s) -> Float32s:
+            channels = values.shape[1]
+            coarse, summed, out = room(high, wide * channels), space(high, wide * channels), np.zeros_like(values)
+            kernels.lattice.splat(values, corner, down, ones, 0, coarse.reshape(-1, channels))
+            self.sum(coarse, channels, summed, 1)
+            kernels.lattice.slice_add(summed.reshape(-1, channels), corner, up, 0, len(points), out)
+            return out
+
+        return sums
+
+
+class GridSums:
+    """Values on a coarse grid before and after the sums.
+
+    Coarse rows that two parts of the image reach belong to the first of them; what the second has for them is kept
+    below the grid until all is collected.
+    """
+
+    flows = True
+
+    def __init__(self, grid: CoarseGrid, channels: int, parts: Parts) -> None:
+        self._grid, self._parts, self._channels = grid, parts, channels
+        rows, wide, width = grid.rows, len(grid.columns.below), len(grid.columns.above)
+        self._starts = [first // width for first, _ in parts]
+        self._fresh = [int(rows.above[start - 1]) + OVER if start else 0 for start in self._starts]
+        self._collected = space(len(rows.below) + OVER * (len(parts) - 1), wide * channels)
+        self._summed = space(len(rows.below), wide * channels)
+
+    def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:
+        """Collect all values (n, C) and finish."""
+        collect_all(self, values, self._parts, threads)
+        self.finish(threads, rough=rough)
+
+    def clear(self) -> None:
+        """Nothing to do: the first who comes to a coarse row writes over what is there."""
+
+    def collect(self, part: int, values: Float32s, first: int) -> None:
+        """Bring whole rows of values (p, C), from pixel ``first`` on, to the coarse grid."""
+        rows, columns = self._grid.rows, self._grid.columns
+        width = len(columns.above)
+        kernels.coarse.down(
+            values.reshape(-1, width * self._channels),
+            self._channels,
+            first // width,
+            self._starts[part],
+            self._fresh[part],
+            rows.above,
+            rows.down,
+            columns.below,
+            columns.under,
+            self._below(part),
+            self._collected,
+        )
+
+    def finish(self, threads: int, *, rough: bool = False) -> None:  # noqa: ARG002
+        """The sums on the coarse grid."""
+        grid, table = self._grid, self._collected
+        for part, (start, fresh) in enumerate(zip(self._starts, self._fresh, strict=True)):
+            first = int(grid.rows.above[start])
+            if first < fresh:
+                table[first:fresh] += table[self._below(part) :][: fresh - first]
+        grid.sum(table[: len(grid.rows.below)], self._channels, self._summed, threads)
+
+    def add(self, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
         """Add the sums of pixels ``first`` to ``last``, whole rows, to ``out`` (last - first, C), or write them."""
-        channels, width, rows, columns = prepared.shape[1], len(self.columns.above), self.rows, self.columns
+        rows, columns, channels = self._grid.rows, self._grid.columns, self._channels
+        width = len(columns.above)
         kernels.coarse.up_add(
-            prepared.reshape(len(rows.below), -1),
+            self._summed,
             channels,
             rows.above,
             rows.up,
@@ -148,43 +218,9 @@ class CoarseGrid:
             out.reshape(-1, width * channels),
         )
 
-    def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:  # noqa: ARG002
-        """(n,) the sums of ones, twice: filters are never rough."""
-        sums = np.outer(self.rows.sums, self.columns.sums * self.coarse.after[0]).reshape(-1)
-        return sums, sums
-
-    def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
-        """The sums over some of the pixels at the same pixels, (p, C) to (p, C)."""
-        row, column = np.divmod(points, len(self.columns.above))
-        above, beside, near = self.rows.above[row], self.columns.above[column], np.arange(4, dtype=np.int32)
-        top, left = int(above.min()), int(beside.min())
-        box = self.coarse.cropped(slice(top, int(above.max()) + 4), slice(left, int(beside.max()) + 4))
-        over = ((above - top).astype(np.int32)[:, None] + near)[:, :, None] * np.int32(box.shape[1])
-        corner = (over + ((beside - left).astype(np.int32)[:, None] + near)[:, None, :]).reshape(-1, 16)
-        weight = (self.rows.up[row][:, :, None] * self.columns.up[column][:, None, :]).reshape(-1, 16)
-        ratio = self.rows.ratio[row] * self.columns.ratio[column]
-
-        def sums(values: Float32s) -> Float32s:
-            coarse, summed = (space(box.shape[0] * box.shape[1], values.shape[1]) for _ in range(2))
-            kernels.lattice.splat(values, corner, weight, ratio, 0, len(points), coarse)
-            _sum(box, coarse, summed, 1)
-            out = np.zeros_like(values)
-            kernels.lattice.slice_add(summed, corner, weight, 0, len(points), out)
-            return out
-
-        return sums
-
-
-def _sum(coarse: Separable, values: Float32s, out: Float32s, threads: int) -> None:
-    """The sums on a coarse grid, some rows after the other."""
-    high, wide = coarse.shape
-
-    def work(first: int, last: int) -> None:
-        for row in range(first, last, ROWS):
-            begin, end = row * wide, min(last, row + ROWS) * wide
-            coarse.add(values, begin, end, out[begin:end], keep=False)
-
-    _threads.split(work, high, threads, updates=values.size)
+    def _below(self, part: int) -> int:
+        """The row below the grid where coarse rows of an earlier part are kept."""
+        return len(self._grid.rows.below) + OVER * (part - 1)
 
 
 def _window(t: Floats) -> Floats:

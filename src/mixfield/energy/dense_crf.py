@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads, kernels
-from mixfield.energy.channels import padded, room, space
+from mixfield.energy.channels import Scratch, padded, room
+from mixfield.energy.collecting import Sums
 from mixfield.energy.coupling import couple
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.lattice import Lattice
+from mixfield.energy.portions import Portions
 from mixfield.energy.unary import FORBIDDEN, LARGE, log_costs, tamed
 from mixfield.errors import InfeasibleError, MixfieldError
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-BAND = 1 << 18  # numbers that one thread works on at a time, at most
-SHARES = 16  # portions at least, so that threads get equal ones
+SPARE = 8  # times the pixels must be more than the corners of a lattice for each further part
 FEW = 6  # labels up to which it pays to leave out the last of them
 
 
@@ -238,56 +239,53 @@ class DenseCRF:
         """Numbers stored per pixel for all modes together."""
         return padded(n_modes * self.channels)
 
-    @cached_property
-    def bands(self) -> list[tuple[int, int]]:
-        """Pixels in portions of whole rows, the same for any number of threads."""
+    def portions(self, channels: int) -> Portions:
+        """How the field is cut where pixels have so many channels."""
         whole = not all(isinstance(coupling.filter, Lattice) for coupling in self.couplings)
-        width = self.shape[-1] if whole else min(self.n, 128)
-        rows = -(-self.n // width)
-        step = max(1, min(BAND // (width * max(self.channels, 4)), rows // SHARES))
-        return [(width * row, min(self.n, width * (row + step))) for row in range(0, rows, step)]
+        lattices = [coupling.filter for coupling in self.couplings if isinstance(coupling.filter, Lattice)]
+        parts = self.n // (SPARE * max((lattice.size for lattice in lattices), default=1))
+        return Portions.of(self.n, self.shape[-1] if whole else min(self.n, 128), channels, parts)
 
-    def workspaces(self, channels: int) -> list[tuple[Float32s, ...]]:
-        """Memory for `listen`, to be used again and again."""
-        return [coupling.filter.workspace(channels) for coupling in self.couplings]
+    def sums(self, channels: int, portions: Portions) -> list[Sums]:
+        """The sums of every kernel, to be used again and again."""
+        return [coupling.filter.sums(channels, portions.pixels) for coupling in self.couplings]
 
     def listen(
         self,
-        values: Float32s,
+        sums: Sequence[Sums],
+        portions: Portions,
+        scratch: Scratch,
         n_modes: int,
-        spaces: list[tuple[Float32s, ...]],
         threads: int,
         hear: Callable[[int, int, int, Float32s], None],
         *,
-        keep: Float32s | None = None,
-        rough: bool = False,
+        in_order: bool = False,
     ) -> None:
-        """Filter probabilities (n, channels * K) and call ``hear(band, first, last, support)`` for every band.
+        """Call ``hear(band, first, last, support)`` for every band, with what the pixels hear of the ``sums``.
 
-        The support of all bands is left in ``keep`` (n, channels * K) if that is given.
+        The support lies in ``scratch`` and may be written to.  The bands of a part come ``in_order`` if wanted.
         """
-        prepared = [
-            coupling.filter.prepare(values, space, threads, rough=rough)
-            for coupling, space in zip(self.couplings, spaces, strict=True)
-        ]
+        shares = portions.parts if in_order else [(band, band + 1) for band in range(len(portions.bands))]
+
+        def add(first: int, last: int, support: Float32s) -> None:
+            if not self.couplings or self.couplings[0].compatibility is not None:
+                support[:] = 0.0
+            for number, (coupling, ready) in enumerate(zip(self.couplings, sums, strict=True)):
+                if coupling.compatibility is None:
+                    ready.add(first, last, support, keep=number > 0)
+                else:
+                    filtered = np.empty_like(support)
+                    ready.add(first, last, filtered, keep=False)
+                    kernels.softmax.mix_add(filtered, coupling.compatibility, n_modes, support)
 
         def work(begin: int, end: int) -> None:
-            ours = space(max(last - first for first, last in self.bands), values.shape[1]) if keep is None else keep
-            for band in range(begin, end):
-                first, last = self.bands[band]
-                support = ours[: last - first] if keep is None else keep[first:last]
-                if not self.couplings or self.couplings[0].compatibility is not None:
-                    support[:] = 0.0
-                for number, (coupling, ready) in enumerate(zip(self.couplings, prepared, strict=True)):
-                    if coupling.compatibility is None:
-                        coupling.filter.add(ready, first, last, support, keep=number > 0)
-                    else:
-                        filtered = np.empty_like(support)
-                        coupling.filter.add(ready, first, last, filtered, keep=False)
-                        kernels.softmax.mix_add(filtered, coupling.compatibility, n_modes, support)
-                hear(band, first, last, support)
+            with scratch.lent() as memory:
+                for band in range(shares[begin][0], shares[end - 1][1]):
+                    first, last = portions.bands[band]
+                    add(first, last, memory[: last - first])
+                    hear(band, first, last, memory[: last - first])
 
-        _threads.split(work, len(self.bands), threads, updates=values.size)
+        _threads.split(work, len(shares), threads, updates=self.n * scratch.width)
 
     def region(self, points: NDArray[np.int64], n_modes: int, threads: int = 1) -> Callable[[Float32s], Float32s]:
         """An approximation of the support that some pixels give each other: (p, C) probabilities to (p, C)."""
@@ -340,8 +338,16 @@ class DenseCRF:
         n_modes, size = len(modes), len(modes) * self.n_labels
         values = room(self.n, padded(size))
         values[:, :size] = modes.transpose(1, 2, 0).reshape(self.n, -1)
-        out = room(*values.shape)
-        self.listen(values, n_modes, self.workspaces(values.shape[1]), _threads.available(), lambda *_: None, keep=out)
+        out, channels, threads = room(*values.shape), values.shape[1], _threads.available()
+        portions = self.portions(channels)
+        sums = self.sums(channels, portions)
+        for one in sums:
+            one.take(values, threads)
+
+        def hear(band: int, first: int, last: int, support: Float32s) -> None:  # noqa: ARG001
+            out[first:last] = support
+
+        self.listen(sums, portions, Scratch(portions.largest, channels), n_modes, threads, hear)
         return out[:, :size].reshape(self.n, self.n_labels, n_modes).transpose(2, 0, 1).astype(np.float64)
 
 

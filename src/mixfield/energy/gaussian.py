@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.energy.coarse_grid import CoarseGrid
+from mixfield.energy.collecting import Parts, Sums
 from mixfield.energy.lattice import Lattice
 from mixfield.energy.normalization import Normalization
 from mixfield.energy.separable import Separable
@@ -24,16 +25,10 @@ Float32s = NDArray[np.float32]
 
 
 class Filter(Protocol):
-    """Sums over all pixels under a kernel, in two steps."""
+    """Sums over all pixels under a kernel."""
 
-    def workspace(self, channels: int) -> tuple[Float32s, ...]:
-        """Memory for `prepare`, to be used again and again."""
-
-    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:
-        """Whatever is common to all pixels, from values (n, C); ``rough`` allows a cheaper approximation."""
-
-    def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
-        """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C); without ``keep``, write them."""
+    def sums(self, channels: int, parts: Parts) -> Sums:
+        """Memory and ways for the sums of so many channels over a field in parts, to be used again and again."""
 
     def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:
         """(n,) the sums of ones, and the same where filters are rough."""
@@ -94,8 +89,8 @@ class Bilateral:
         image, axes = _intensities(self.image, shape), len(shape)
         features = np.empty((*shape, axes + image.shape[-1]), np.float32)
         _place(features, _bandwidths("sxy", self.sxy, axes))
-        widths = np.array(_bandwidths("srgb", self.srgb, image.shape[-1]), np.float32)
-        np.divide(image, widths, out=features[..., axes:])
+        for channel, width in enumerate(_bandwidths("srgb", self.srgb, image.shape[-1])):
+            np.divide(image[..., channel], np.float32(width), out=features[..., axes + channel], dtype=np.float32)
         return _lattice(features.reshape(-1, features.shape[-1]), self, strength, symmetric, threads)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.channels import space
+from mixfield.energy.channels import room, space
+from mixfield.energy.collecting import Parts, collect_all
 from mixfield.energy.normalization import Normalization, factors
 
 Float32s = NDArray[np.float32]
@@ -23,9 +24,6 @@ TOGETHER = 1 << 15  # points whose corners are numbered while their keys are nea
 @dataclass(frozen=True, eq=False)
 class Lattice:
     """Sums ``out_i = sum_j exp(-|f_i - f_j|^2 / 2) values_j``, approximated on the permutohedral lattice.
-
-    The two halves of the points are poured into tables of their own, whatever the number of threads, which therefore
-    does not change the result.
 
     Attributes
     ----------
@@ -60,91 +58,54 @@ class Lattice:
         multiplier = np.append(np.random.default_rng(d).integers(1, 2**62, d) | 1, 0)
         step = multiplier.sum() - (d + 1) * multiplier  # of a key, to the neighbour: +1 everywhere, -d at the direction
         corner, weight = np.empty((n, d + 1), np.int32), np.empty((n, d + 1), np.float32)
-        found, keys = _Numbering(n), np.empty((min(n, TOGETHER), d + 1), np.int64)
-        for begin in range(0, n, TOGETHER):
-            some = slice(begin, min(n, begin + TOGETHER))
-            _embed(features[some], multiplier, step, keys, weight[some], threads)
-            found.add(keys[: some.stop - begin], corner[some])
+        found, chunks = _Numbering(n), [slice(k, min(n, k + TOGETHER)) for k in range(0, n, TOGETHER)]
+        places = [np.empty((min(n, TOGETHER), d + 1), np.int64) for _ in range(2)]  # keys, one while the other is read
+
+        def embed(k: int) -> Int64s:
+            chunk = chunks[k]
+            keys = places[k % 2][: chunk.stop - chunk.start]
+            _embed(features[chunk], multiplier, step, keys, weight[chunk])
+            return keys
+
+        for chunk, keys in zip(chunks, _threads.ahead(embed, len(chunks), threads), strict=True):
+            found.add(keys, corner[chunk])
         chains = _chains(found.keys, found.table, step, threads)
-        gain = 1 + 2.0**-d
-        weight *= np.float32(1 / gain)  # so that a point far from all others gets itself back
-        lattice = Lattice(corner, weight, len(found.keys), chains, np.full(n, gain, np.float32), symmetric)
-        # filtered ones: how much kernel each point has around it
-        before, after = factors(lattice.row_sums(threads)[0], normalization)
+        lattice = Lattice(corner, weight, len(found.keys), chains, np.ones(n, np.float32), symmetric)
+        # filtered ones: how much kernel each point has around it; a point far from all others gets itself back
+        gain = np.float32(1 + 2.0**-d)
+        before, after = factors(lattice.row_sums(threads)[0] / gain, normalization)
         factor = np.float32(strength) * after
-        weight *= factor[:, None]
-        ratio = gain * before / np.where(factor == 0, 1.0, factor)
+        ratio = gain * before / np.where(factor == 0, np.float32(1.0), factor)
+        _threads.split(lambda a, b: kernels.lattice.scale(weight, factor / gain, a, b), n, threads, updates=2 * n)
         return replace(lattice, ratio=ratio.astype(np.float32))
 
-    def workspace(self, channels: int) -> tuple[Float32s, ...]:
-        """Two tables of values at the corners."""
-        return space(self.size, channels), space(self.size, channels)
-
-    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:
-        """Splat and blur values (n, C): what `add` reads.  ``rough`` takes the directions in one order only."""
-        here, there = space
-        self._splat(values, here, there, threads)
-        if rough or not self.symmetric:
-            self._blur(here, self.chains, threads)
-        else:
-            self._blur_both_ways(here, there, threads)
-            _threads.split(lambda a, b: _average(here[a:b], there[a:b]), self.size, threads, updates=here.size / 4)
-        return here
+    def sums(self, channels: int, parts: Parts) -> LatticeSums:
+        """Sums of so many channels over a field in parts."""
+        return LatticeSums(self, channels, parts)
 
     def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:
         """(n,) sums of ones, and the same where the directions are taken in one order only."""
         n = len(self.corner)
         halves = np.zeros((2, self.size), np.float32)
 
-        def pour(first: int, last: int) -> None:
-            for half in range(first, last):
-                points = n * half // 2, n * (half + 1) // 2
-                kernels.lattice.splat_ones(self.corner, self.weight, self.ratio, *points, halves[half])
+        def pour(half: int) -> None:
+            points = n * half // 2, n * (half + 1) // 2
+            kernels.lattice.splat_ones(self.corner, self.weight, self.ratio, *points, halves[half])
 
-        _threads.split(pour, 2, threads, updates=4 * n)
-        table = halves.sum(0)
-        ways = (self.chains, self.chains[::-1]) if self.symmetric else (self.chains,)
-        sums = np.empty((len(ways), n), np.float32)
+        def blur(way: int) -> None:
+            for order, bond in self.chains[:: (1, -1)[way]]:
+                kernels.lattice.blur_one(tables[way], order, bond)
 
         def work(first: int, last: int) -> None:
-            for chains, out in zip(ways[first:last], sums[first:last], strict=True):
-                blurred = table.copy()
-                for order, bond in chains:
-                    kernels.lattice.blur_one(blurred, order, bond)
-                kernels.lattice.slice_one(blurred, self.corner, self.weight, out)
+            for table, out in zip(tables, sums, strict=True):
+                kernels.lattice.slice_one(table, self.corner, self.weight, first, last, out)
 
-        _threads.split(work, len(ways), threads, updates=4 * n)
-        return sums.mean(0, dtype=np.float32), sums[0]
-
-    def _blur_both_ways(self, here: Float32s, there: Float32s, threads: int) -> None:
-        """Blur the table ``here`` in one order of the directions, and a copy of it ``there`` in the other."""
-        _threads.split(lambda a, b: np.copyto(there[a:b], here[a:b]), self.size, threads, updates=here.size / 4)
-        ways = (here, self.chains), (there, self.chains[::-1])
-
-        def work(first: int, last: int) -> None:
-            for table, chains in ways[first:last]:
-                self._blur(table, chains, 1)
-
-        _threads.split(work, 2, threads, updates=here.size)
-
-    def _splat(self, values: Float32s, here: Float32s, there: Float32s, threads: int) -> None:
-        halves = (0, len(values) // 2, len(values))
-
-        def work(first: int, last: int) -> None:
-            for half in range(first, last):
-                points, table = (halves[half], halves[half + 1]), (here, there)[half]
-                kernels.lattice.splat(values, self.corner, self.weight, self.ratio, *points, table)
-
-        _threads.split(work, 2, threads, updates=self.corner.size * (2 + here.shape[1] / 4))
-        _threads.split(lambda a, b: _add(here[a:b], there[a:b]), self.size, threads, updates=here.size / 8)
-
-    def _blur(self, table: Float32s, chains: tuple[Chain, ...], threads: int) -> None:
-        for order, bond in chains:
-
-            def work(first: int, last: int, order: Int32s = order, bond: Float32s = bond) -> None:
-                kernels.lattice.blur(table, order, bond, _end(bond, first), _end(bond, last))
-
-            _threads.split(work, len(bond), threads, updates=len(bond) * table.shape[1] / 8)
+        _threads.each(pour, 2, threads, updates=4 * n)
+        tables = np.tile(halves.sum(0), (1 + self.symmetric, 1))
+        _threads.each(blur, len(tables), threads, updates=4 * self.size)
+        sums = np.empty((len(tables), n), np.float32)
+        _threads.split(work, n, threads, updates=4 * n)
+        return (sums[0] + sums[-1]) / np.float32(2.0), sums[0]
 
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """The sums over some of the points at the same points, (p, C) to (p, C), on the corners around them alone."""
@@ -157,28 +118,87 @@ class Lattice:
         small = Lattice(place[corner], self.weight[points], len(kept), chains, self.ratio[points], symmetric=False)
 
         def sums(values: Float32s) -> Float32s:
-            out = np.zeros_like(values)
-            small.add(small.prepare(values, small.workspace(values.shape[1]), 1), 0, len(values), out)
+            here, out = small.sums(values.shape[1], ((0, len(points)),)), np.zeros_like(values)
+            here.take(values, 1)
+            here.add(0, len(points), out)
             return out
 
         return sums
 
-    def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
+
+class LatticeSums:
+    """Tables of values at the corners of a lattice: one of each part of the points, and one of all, blurred."""
+
+    flows = True
+
+    def __init__(self, lattice: Lattice, channels: int, parts: Parts) -> None:
+        self._lattice, self._parts = lattice, parts
+        self._collected = [room(lattice.size, channels) for _ in parts]
+        self._blurred = space(lattice.size, channels)
+        self._is_dirty = False
+
+    def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:
+        """Collect all values (n, C) and finish."""
+        self.clear()
+        collect_all(self, values, self._parts, threads)
+        self.finish(threads, rough=rough)
+
+    def clear(self) -> None:
+        """Forget what was collected, if it was not finished."""
+        for table in self._collected if self._is_dirty else ():
+            table[:] = 0.0
+        self._is_dirty = False
+
+    def collect(self, part: int, values: Float32s, first: int) -> None:
+        """Splat the values (p, C) of points from ``first`` on."""
+        lattice, self._is_dirty = self._lattice, True
+        kernels.lattice.splat(values, lattice.corner, lattice.weight, lattice.ratio, first, self._collected[part])
+
+    def finish(self, threads: int, *, rough: bool = False) -> None:
+        """Blur what was collected, and forget it.  ``rough`` takes the directions in one order only."""
+        table, (other, *_), lattice = self._blurred, self._collected, self._lattice
+        one_way, self._is_dirty = rough or not lattice.symmetric, False
+
+        def gather(first: int, last: int) -> None:
+            _merge([part[first:last] for part in self._collected], table[first:last])
+            if not one_way:
+                other[first:last] = table[first:last]
+
+        def average(first: int, last: int) -> None:
+            here, there = table[first:last], other[first:last]
+            here += there
+            here *= np.float32(0.5)
+            there[:] = 0.0
+
+        _threads.split(gather, lattice.size, threads, updates=table.size / 4)
+        if one_way:
+            _blur(table, lattice.chains, threads)
+            return
+        ways = (table, lattice.chains), (other, lattice.chains[::-1])
+        _threads.each(lambda way: _blur(*ways[way], 1), 2, threads, updates=table.size)
+        _threads.split(average, lattice.size, threads, updates=table.size / 4)
+
+    def add(self, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
         """Add the sums of points ``first`` to ``last`` to ``out`` (last - first, C), or write them."""
         if not keep:
             out[:] = 0.0
-        kernels.lattice.slice_add(prepared, self.corner, self.weight, first, last, out)
+        kernels.lattice.slice_add(self._blurred, self._lattice.corner, self._lattice.weight, first, last, out)
 
 
-def _embed(features: Float32s, multiplier: Int64s, step: Int64s, keys: Int64s, weight: Float32s, threads: int) -> None:
+def _blur(table: Float32s, chains: tuple[Chain, ...], threads: int) -> None:
+    for order, bond in chains:
+
+        def work(first: int, last: int, order: Int32s = order, bond: Float32s = bond) -> None:
+            kernels.lattice.blur(table, order, bond, _end(bond, first), _end(bond, last))
+
+        _threads.split(work, len(bond), threads, updates=len(bond) * table.shape[1] / 8)
+
+
+def _embed(features: Float32s, multiplier: Int64s, step: Int64s, keys: Int64s, weight: Float32s) -> None:
     """Keys and weights of the corners around some points."""
-    n, d = features.shape
+    d = features.shape[1]
     scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
-
-    def work(first: int, last: int) -> None:
-        kernels.lattice.embed(features, scale.astype(np.float32), multiplier, step, first, last, keys, weight)
-
-    _threads.split(work, n, threads, updates=8 * n)
+    kernels.lattice.embed(features, scale.astype(np.float32), multiplier, step, keys, weight)
 
 
 class _Numbering:
@@ -225,12 +245,10 @@ def _end(bond: Float32s, place: int) -> int:
     return place + int(np.argmax(bond[place - 1 :] == 0))
 
 
-def _add(here: Float32s, other: Float32s) -> None:
-    """The sum, in place."""
-    here += other
-
-
-def _average(here: Float32s, other: Float32s) -> None:
-    """Half of the sum, in place."""
-    here += other
-    here *= np.float32(0.5)
+def _merge(tables: list[Float32s], out: Float32s) -> None:
+    """Write the sum of tables, and zeros where they were."""
+    np.add(tables[0], tables[1] if len(tables) > 1 else np.float32(0.0), out=out)
+    for table in tables[2:]:
+        out += table
+    for table in tables:
+        table[:] = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
 from mixfield.energy.channels import space
+from mixfield.energy.collecting import Parts
 from mixfield.energy.normalization import Normalization, factors
 
 Float32s = NDArray[np.float32]
@@ -54,18 +56,14 @@ class Separable:
         """Whether the filter is short enough to be worth its exactness."""
         return max(sigmas) <= 10.0
 
-    def workspace(self, channels: int) -> tuple[Float32s, ...]:
-        """One copy of the values for each axis but the last two."""
-        return tuple(space(int(np.prod(self.shape)), channels) for _ in self.leading)
+    @property
+    def size(self) -> int:
+        """Number of points of the grid."""
+        return math.prod(self.shape)
 
-    def prepare(self, values: Float32s, space: tuple[Float32s, ...], threads: int, *, rough: bool = False) -> Float32s:  # noqa: ARG002
-        """Filter values (n, C) along all axes but the last two."""
-        for axis, (taps, out) in enumerate(zip(self.leading, space, strict=True)):
-            stack = (-1, self.shape[axis], int(np.prod(self.shape[axis + 1 :])) * values.shape[1])
-            for source, target in zip(values.reshape(stack), out.reshape(stack), strict=True):
-                _rows(source, taps, target, threads)
-            values = out
-        return values
+    def sums(self, channels: int, parts: Parts) -> SeparableSums:  # noqa: ARG002
+        """Sums of so many channels."""
+        return SeparableSums(self, channels)
 
     def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:  # noqa: ARG002
         """(n,) the sums of ones, twice: filters are never rough."""
@@ -94,9 +92,10 @@ class Separable:
         def sums(values: Float32s) -> Float32s:
             everywhere, out = np.zeros((2, n, values.shape[1]), np.float32)
             everywhere[place] = values
-            prepared = box.prepare(everywhere, box.workspace(values.shape[1]), 1)
+            here = SeparableSums(box, values.shape[1])
+            here.take(everywhere, 1)
             for first, last in runs:
-                box.add(prepared, first, last, out[first:last])
+                here.add(first, last, out[first:last])
             return out[place]
 
         return sums
@@ -107,7 +106,10 @@ class Separable:
         return Separable(shape, (), self.rows[rows], self.bell, self.before[columns], self.after[columns])
 
     def add(self, prepared: Float32s, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
-        """Add the sums of points ``first`` to ``last``, whole rows, to ``out`` (last - first, C), or write them."""
+        """Add the sums of points ``first`` to ``last``, whole rows, to ``out`` (last - first, C), or write them.
+
+        ``prepared`` (n, C) are values, filtered along all axes but the last two.
+        """
         height, width = self.shape[-2:]
         channels = prepared.shape[1]
         values, lines = prepared.reshape(-1, height, width * channels), out.reshape(-1, width * channels)
@@ -127,6 +129,31 @@ class Separable:
         if channels not in self._repeated:
             self._repeated[channels] = np.repeat(self.before, channels), np.repeat(self.after, channels)
         return self._repeated[channels]
+
+
+class SeparableSums:
+    """Values on a grid, which are filtered along the last two axes when they are read."""
+
+    flows = False  # rows are read around the point that is updated: they must stay
+
+    def __init__(self, grid: Separable, channels: int) -> None:
+        self._grid = grid
+        self._tables = [space(grid.size, channels) for _ in grid.leading]
+        self._prepared = space(0, channels)
+
+    def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:  # noqa: ARG002
+        """Filter values (n, C) along all axes but the last two; without such axes, remember where they are."""
+        shape = self._grid.shape
+        for axis, (taps, out) in enumerate(zip(self._grid.leading, self._tables, strict=True)):
+            stack = (-1, shape[axis], math.prod(shape[axis + 1 :]) * values.shape[1])
+            for source, target in zip(values.reshape(stack), out.reshape(stack), strict=True):
+                _rows(source, taps, target, threads)
+            values = out
+        self._prepared = values
+
+    def add(self, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
+        """Add the sums of points ``first`` to ``last``, whole rows, to ``out`` (last - first, C), or write them."""
+        self._grid.add(self._prepared, first, last, out, keep=keep)
 
 
 def _rows(source: Float32s, taps: Float32s, target: Float32s, threads: int) -> None:

@@ -44,9 +44,12 @@ _FLOAT, _DOUBLES = ir.FloatType(), ir.VectorType(ir.DoubleType(), LANES)
 @njit(cache=True, nogil=True)
 def places(n_modes, channels, n_labels, count, where):
     """Where the columns of ``count`` pixels lie, relative to the first: in values (n, C), costs (n, L), further costs
-    (n, L * K) and numbers of pixels, into ``where`` (4, width).  Columns too many repeat those of the last pixel."""
+    (n, L * K) and numbers of pixels, into ``where`` (4, width).  Columns too many repeat those that go with them."""
+    size = count * n_modes
+    rest = size % LANES
     for c in range(where.shape[1]):
-        p, k = min(c // n_modes, count - 1), c % n_modes
+        column = c if c < size else size - rest + (c % LANES) % rest if rest else 0
+        p, k = column // n_modes, column % n_modes
         where[VALUES, c] = p * channels + k
         where[COSTS, c] = p * n_labels
         where[BIAS, c] = p * n_labels * n_modes + k

@@ -17,12 +17,12 @@ LANES = 32  # points embedded together, so that every step of the embedding runs
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def embed(features, scale, multiplier, step, first, last, keys, weight):
-    """Keys and weights (n, d + 1) of the corners around points ``first`` to ``last`` of ``features`` (n, d).
+def embed(features, scale, multiplier, step, keys, weight):
+    """Keys and weights (n, d + 1) of the corners around points with ``features`` (n, d).
 
     A corner has the key ``multiplier @ coordinates``; ``step`` leads to the neighbour in each direction.
     """
-    d = features.shape[1]
+    n, d = features.shape
     one = np.float32(1.0)
     side = np.float32(d + 1)
     inverse = np.float32(1.0 / (d + 1))
@@ -34,8 +34,8 @@ def embed(features, scale, multiplier, step, first, last, keys, weight):
     sorted_rest = np.empty((d + 2, LANES), np.float32)
     sorted_step = np.empty((d + 1, LANES), np.int64)
     key = np.empty(LANES, np.int64)
-    for begin in range(first, last, LANES):
-        count = min(LANES, last - begin)
+    for begin in range(0, n, LANES):
+        count = min(LANES, n - begin)
         for i in range(count):
             total[i] = 0.0
         for j in range(d, 0, -1):
@@ -193,16 +193,24 @@ def relink(order, bond, place):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def splat(values, vertex, weight, ratio, first, last, out):
-    """Pour the values (n, C) of points ``first`` to ``last`` out over the corners around them, into ``out`` (m, C).
+def scale(weight, factor, first, last):
+    """Multiply the weights (n, d + 1) of points ``first`` to ``last`` by their ``factor`` (n,)."""
+    for p in range(first, last):
+        for r in range(weight.shape[1]):
+            weight[p, r] *= factor[p]
 
-    Weights are those of `slice_add` times the point's ``ratio``.  What was in ``out`` is forgotten.
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def splat(values, vertex, weight, ratio, first, out):
+    """Pour the values (p, C) of points from ``first`` on out over the corners around them, added to ``out`` (m, C).
+
+    Weights are those of `slice_add` times the point's ``ratio``.
     """
     channels, corners = values.shape[1], vertex.shape[1]
     source, target, rows, weights = values.reshape(-1), out.reshape(-1), vertex.reshape(-1), weight.reshape(-1)
-    target[:] = 0.0
-    for p in range(first, last):
-        pour(source, p * channels, ratio[p], rows, weights, p * corners, (p + 1) * corners, channels, target)
+    for i in range(len(values)):
+        p = first + i
+        pour(source, i * channels, ratio[p], rows, weights, p * corners, (p + 1) * corners, channels, target)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -241,9 +249,9 @@ def blur_one(values, order, bond):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def slice_one(values, vertex, weight, out):
-    """The values (n,) of one channel (m,)."""
-    for p in range(len(vertex)):
+def slice_one(values, vertex, weight, first, last, out):
+    """The values (n,) of one channel (m,) at points ``first`` to ``last``."""
+    for p in range(first, last):
         total = np.float32(0.0)
         for r in range(vertex.shape[1]):
             total += weight[p, r] * values[vertex[p, r]]

@@ -7,33 +7,25 @@ from numba import njit
 
 from mixfield.kernels import columns, vectors
 from mixfield.kernels.bits import reread
-from mixfield.kernels.columns import SLOTS, places
+from mixfield.kernels.columns import PIXELS, SLOTS, VALUES, places
 from mixfield.kernels.vectors import LANES, LOWEST
 
 SPAN = 256  # pixels that go through each step together
 LOG2_E = np.float32(vectors.LOG2_E)
-LN2_HIGH, LN2_LOW = np.float32(vectors.LN2_HIGH), np.float32(vectors.LN2_LOW)
+POLYNOMIAL = tuple(np.float32(coefficient) for coefficient in vectors.POLYNOMIAL)
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def exponentials(x, top, cooling, out, total):
-    """x = (x - top) * cooling, none above zero; out = exp(x) to 3e-7, added to ``total``."""
+def exponentials(x, out):
+    """The exponentials of numbers not above zero, as `vectors.exponential` has them."""
     for j in range(len(x)):
-        s = (x[j] - top[j]) * cooling[j]
-        x[j] = s
-        t = s if s > LOWEST else LOWEST
-        n = np.floor(t * LOG2_E + np.float32(0.5))
-        r = t - n * LN2_HIGH - n * LN2_LOW
-        y = np.float32(1.9875691500e-4)
-        y = y * r + np.float32(1.3981999507e-3)
-        y = y * r + np.float32(8.3334519073e-3)
-        y = y * r + np.float32(4.1665795894e-2)
-        y = y * r + np.float32(1.6666665459e-1)
-        y = y * r + np.float32(5.0000001201e-1)
-        y = y * r * r + r + np.float32(1.0)
-        e = y * reread(np.int32((np.int32(n) + 127) << 23)) if s > LOWEST else np.float32(0.0)
-        out[j] = e
-        total[j] += e
+        y = x[j] * LOG2_E
+        n = np.rint(y)
+        r = y - n
+        p = POLYNOMIAL[0]
+        for k in range(1, len(POLYNOMIAL)):
+            p = p * r + POLYNOMIAL[k]
+        out[j] = p * reread(np.int32((np.int32(n) + 127) << 23)) if x[j] > LOWEST else np.float32(0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -43,7 +35,8 @@ def update(unary, bias, support, field, old, per_mode, cooling, watch, first, la
     unary (n, L) costs; bias (n, L * K) further costs of each mode, or (n, 0).  ``field`` (last - first, C) is the
     support that each label gets from the other pixels, for the first ``per_mode`` of the L labels, all or all but one;
     in the second case the labels share ``support`` (n,).  Numbers of the K modes lie side by side, label after label.
-    ``old`` and ``new`` (n, C) hold probabilities in the same layout.  ``cooling`` (K,) is 1 / T.
+    ``old`` and ``new`` (last - first, C) hold probabilities in the same layout, and may be the same memory.
+    ``cooling`` (K,) is 1 / T.
 
     If ``watch``, adds to ``seen`` (3, s * K), one column for each of the modes of s pixels that go together, the
     support of ``old`` and the costs and entropy of ``new``; and raises ``moved`` (s * K,) to the largest changes.
@@ -53,18 +46,18 @@ def update(unary, bias, support, field, old, per_mode, cooling, watch, first, la
     costs, further, heard, was, q, sums = flat
     span, where = width // n_modes, np.empty((4, width), np.int32)
     factor, work, places_of = np.empty(width, np.float32), np.empty(n_labels * SLOTS * LANES, np.float32), np.int64(0)
-    for c in range(width):
-        factor[c] = cooling[c % n_modes]
     for p in range(first, last, span):
         count = min(span, last - p)
         if count != places_of:
             places(n_modes, channels, n_labels, count, where)
             places_of = count
-        size, at, base = count * n_modes, (p - first) * channels, p * channels
+            for c in range(width):
+                factor[c] = cooling[where[VALUES, c] - where[PIXELS, c] * channels]
+        size, at = count * n_modes, (p - first) * channels
         spot = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
         for c in range(0, size, LANES):
             columns.update(
-                heard, at, costs, p * n_labels, further, spot, support, p, was, q, base, where.reshape(-1), width,
+                heard, at, costs, p * n_labels, further, spot, support, p, was, q, at, where.reshape(-1), width,
                 c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
             )  # fmt: skip
 
@@ -85,11 +78,11 @@ def bound_terms(unary, bias, support, field, values, per_mode, n_modes, first, l
         if count != places_of:
             places(n_modes, channels, n_labels, count, where)
             places_of = count
-        size, at, base = count * n_modes, (p - first) * channels, p * channels
+        size, at = count * n_modes, (p - first) * channels
         spot = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
         for c in range(0, size, LANES):
             columns.tell(
-                heard, at, costs, p * n_labels, further, spot, support, p, q, base, where.reshape(-1), width,
+                heard, at, costs, p * n_labels, further, spot, support, p, q, at, where.reshape(-1), width,
                 c, size, n_labels, per_mode, n_modes, sums,
             )  # fmt: skip
 
@@ -140,8 +133,7 @@ def smallest_gaps(unary, first, last, gap):
 def largest_totals(unary, labels, factor, first, last, total):
     """Raise ``total`` (k,) to the largest sum of factor * exp(least cost - cost) over the first labels of a pixel."""
     least, gap, here = np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32)
-    odds, ones = np.empty(SPAN, np.float32), np.ones(SPAN, np.float32)
-    nothing, unused = np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32)
+    odds = np.empty(SPAN, np.float32)
     for p in range(first, last, SPAN):
         count = min(SPAN, last - p)
         for i in range(count):
@@ -153,7 +145,7 @@ def largest_totals(unary, labels, factor, first, last, total):
         for k in range(len(labels)):
             for i in range(count):
                 gap[i] = max(least[i] - unary[p + i, labels[k]], np.float32(-16.0))  # rounded up below that
-            exponentials(gap, nothing, ones, odds, unused)
+            exponentials(gap, odds)
             largest, share = np.float32(0.0), np.float32(factor[k])
             for i in range(count):
                 here[i] += share * odds[i]
@@ -162,11 +154,11 @@ def largest_totals(unary, labels, factor, first, last, total):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def movers(old, new, threshold, every, first, last):
-    """Of ``every`` so many pixels from ``first`` to ``last``, those that change by more than ``threshold``."""
-    found = np.empty((last - first) // every + 1, np.int64)
+def movers(old, new, threshold, first, last):
+    """Pixels from ``first`` to ``last`` that change by more than ``threshold``."""
+    found = np.empty(last - first, np.int64)
     count = 0
-    for p in range(first, last, every):
+    for p in range(first, last):
         moved = np.float32(0.0)
         for c in range(old.shape[1]):
             moved = max(moved, abs(new[p, c] - old[p, c]))

@@ -8,9 +8,9 @@ from numba.core import cgutils
 
 LANES = 8
 LOWEST = np.float32(-32.0)  # below it a probability is zero: products of smaller ones would be slow denormal numbers
-LOG2_E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 0.693359375, -2.12194440e-4
-POLYNOMIAL = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+LOG2_E, LN2 = 1.4426950408889634, 0.6931471805599453
+# 2^r for |r| <= 1/2, to 1.6e-7 in single precision, and one at zero
+POLYNOMIAL = (1.3264727197e-3, 9.6715126397e-3, 5.5507337433e-2, 2.4022242085e-1, 6.9314697760e-1, 1.0)
 SERIES = (1 / 9, 1 / 7, 1 / 5, 1 / 3, 1.0)
 
 INTEGER = ir.IntType(32)
@@ -65,19 +65,20 @@ def product_sum(builder, a, b, c):
 
 
 def exponential(builder, s):
-    """The exponential, to 3e-7, of numbers not above zero; nothing below ``LOWEST``."""
-    real = builder.fcmp_ordered(">", s, constant(LOWEST))
-    t = builder.select(real, s, constant(LOWEST))
-    n = call(builder, "floor", product_sum(builder, t, constant(LOG2_E), constant(0.5)))
-    r = product_sum(builder, n, constant(-LN2_HIGH), t)
-    r = product_sum(builder, n, constant(-LN2_LOW), r)
-    y = constant(POLYNOMIAL[0])
+    """The exponential of numbers not above zero, to 2e-7 and a rounding error of the argument; nothing below
+    ``LOWEST``."""
+    return power_of_two(builder, builder.fmul(s, constant(LOG2_E)))
+
+
+def power_of_two(builder, y):
+    """Two to the power of numbers that are not large; nothing where that is below the exponential of ``LOWEST``."""
+    n = call(builder, "rint", y)
+    r, p = builder.fsub(y, n), constant(POLYNOMIAL[0])
     for coefficient in POLYNOMIAL[1:]:
-        y = product_sum(builder, y, r, constant(coefficient))
-    y = product_sum(builder, builder.fmul(y, r), r, builder.fadd(r, constant(1.0)))
-    exponent = builder.add(builder.fptosi(n, INTEGERS), integers(127))
-    scale = builder.bitcast(builder.shl(exponent, integers(23)), VECTOR)
-    return builder.select(real, builder.fmul(y, scale), constant(0.0))
+        p = product_sum(builder, p, r, constant(coefficient))
+    exponent = builder.shl(builder.fptosi(n, INTEGERS), integers(23))
+    scaled = builder.bitcast(builder.add(builder.bitcast(p, INTEGERS), exponent), VECTOR)
+    return builder.select(builder.fcmp_ordered(">", y, constant(LOWEST * LOG2_E)), scaled, constant(0.0))
 
 
 def logarithm(builder, number):
@@ -93,5 +94,5 @@ def logarithm(builder, number):
     u, series = builder.fmul(t, t), constant(SERIES[0])
     for coefficient in SERIES[1:]:
         series = product_sum(builder, series, u, constant(coefficient))
-    whole = builder.fmul(exponent, constant(0.6931471805599453))
+    whole = builder.fmul(exponent, constant(LN2))
     return product_sum(builder, builder.fmul(t, constant(2.0)), series, whole)

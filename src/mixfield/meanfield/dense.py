@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.channels import room, space
+from mixfield.energy.channels import Scratch, room, space
+from mixfield.energy.collecting import Flowing
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.meanfield.ascent import Ascent
@@ -108,116 +109,217 @@ def labelings(crf: DenseCRF, values: Float32s, n_modes: int, threads: int) -> ND
     return labels
 
 
+Noted = tuple[NDArray[np.int64], Float32s, Float32s]  # some pixels, what they heard, and what they were before
+
+
 class Iteration:
     """One crf, some modes, and the memory to update them again and again.
 
-    With ``watch`` the changes, the free energy and the support of every pixel are kept; without, only updates are made.
+    With ``watch`` the changes and the free energy are told; without, only updates are made.
+
+    Pixels are updated band by band, while what they hear is near the processor.  Where an iteration ``flows``, a band
+    is collected at once for the next update: probabilities are read and written once, in place, or not at all.
     """
 
     def __init__(self, crf: DenseCRF, n_modes: int, bias: Float32s, *, threads: int, watch: bool = True) -> None:
         self.crf, self.n_modes, self.bias, self.threads, self.watch = crf, n_modes, bias, threads, watch
-        self.spaces = crf.workspaces(crf.width(n_modes))
+        self.width = crf.width(n_modes)
+        self.portions = crf.portions(self.width)
+        self.sums, self.scratch = crf.sums(self.width, self.portions), Scratch(self.portions.largest, self.width)
+        self.in_place = all(sums.flows for sums in self.sums)
+        self.flows = self.in_place and threads <= len(self.portions.parts)
+        self.collected: Float32s | None = None  # the channels that were collected when they were updated
         few = crf.channels < crf.n_labels
         silence = np.zeros(crf.n, np.float32)
         self.shared = crf.shared_support if few else (silence, silence)
-        self.support = space(crf.n, crf.width(n_modes)) if watch else None
-        self.keeping = watch  # the support, for pixels that will move alone
-        self.moving = np.inf  # share of pixels that moved
+        self.calm = watch  # whether few pixels are about to move
+        self.moving = 1.0  # share of pixels that moved
+        self.sample = space(0, self.width)  # some of the pixels before the last update
+        self.noted: list[Noted] = []  # pixels that moved in the last update, if somebody asked
 
     def start(self, cooling: Float32s) -> Float32s:
         """Channels of the modes when pixels do not hear of each other."""
-        crf, self.keeping = self.crf, False  # at first nearly all will move
-        values = room(crf.n, crf.width(self.n_modes))
-        silence = np.zeros(crf.n, np.float32)
-
-        def work(begin: int, end: int) -> None:
-            for band in crf.bands[begin:end]:
-                nothing = np.zeros_like(values[slice(*band)])
-                _update(crf.costs, self.bias, silence, nothing, values, crf.channels, cooling, band, values)
-
-        _threads.split(work, len(crf.bands), self.threads, updates=values.size)
+        values, self.calm = space(self.crf.n, self.width), False  # at first nearly all will move
+        self._begin(cooling, values)
         return values
 
+    def run(self, cooling: Float32s, updates: int) -> Float32s:
+        """Channels after a number of updates from the `start` on; those in between are not written down."""
+        if self.flows and updates:
+            values = space(self.crf.n, self.width)
+            self._begin(cooling, None)
+            for left in reversed(range(updates)):
+                self._prepare(None)
+                self._update(None, cooling, None if left else values, collect=left > 0)
+            return values
+        old = self.start(cooling)
+        new = room(*old.shape)
+        for _ in range(updates):
+            self.step(old, cooling, new)
+            old, new = new, old
+        return old
+
     def step(
-        self, old: Float32s, cooling: Float32s, new: Float32s, *, rough: bool = False, alike: bool = False
+        self,
+        old: Float32s,
+        cooling: Float32s,
+        new: Float32s,
+        *,
+        rough: bool = False,
+        alike: bool = False,
+        note: float = np.inf,
     ) -> tuple[Floats, Floats]:
         """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes.
 
-        Modes that are all ``alike`` are filtered as one.
+        Modes that are all ``alike`` are filtered as one.  ``new`` may be ``old`` if the iteration works ``in_place``.
+        Pixels that change by more than ``note`` are noted for `settle_movers`.
         """
-        crf, shared = self.crf, self.shared[rough]
-        parts: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))] * len(self.crf.bands)
+        self.sample = old[::SAMPLED].copy()
+        if not alike:
+            self._prepare(old, rough=rough)
+        collect = self.flows and new is old and note == np.inf
+        return self._update(old, cooling, new, rough=rough, alike=alike, note=note, collect=collect)
+
+    def _begin(self, cooling: Float32s, values: Float32s | None) -> None:
+        """The start, written to ``values`` or only collected."""
+        bands, parts, used = self.portions.bands, self.portions.parts, self.n_modes * self.crf.channels
+        silence = np.zeros(self.crf.n, np.float32)
+        if self.flows:
+            self._clear()
+
+        def work(begin: int, end: int) -> None:
+            with self.scratch.lent() as memory:
+                for band in range(parts[begin][0], parts[end - 1][1]):
+                    first, last = bands[band]
+                    nothing = memory[: last - first]
+                    nothing[:] = 0.0
+                    new = nothing if values is None else values[first:last]
+                    new[:, used:] = 0.0
+                    self._update_band(silence, nothing, new, cooling, (first, last), new)
+                    if self.flows:
+                        self._collect(band, new)
+
+        _threads.split(work, len(parts), self.threads, updates=self.crf.n * self.width)
+        self.collected = values if self.flows else None
+
+    def _prepare(self, values: Float32s | None, *, rough: bool = False) -> None:
+        """Make the sums of channels ready, or of those that were collected."""
+        for sums in self.sums:
+            if values is None or values is self.collected:
+                cast(Flowing, sums).finish(self.threads, rough=rough)
+            else:
+                sums.take(values, self.threads, rough=rough)
+        self.collected = None
+
+    def _clear(self) -> None:
+        """Forget what was collected and never asked for."""
+        for sums in self.sums:
+            cast(Flowing, sums).clear()
+
+    def _collect(self, band: int, values: Float32s) -> None:
+        for sums in self.sums:
+            cast(Flowing, sums).collect(self.portions.part_of[band], values, self.portions.bands[band][0])
+
+    def _update(
+        self,
+        old: Float32s | None,
+        cooling: Float32s,
+        new: Float32s | None,
+        *,
+        rough: bool = False,
+        alike: bool = False,
+        note: float = np.inf,
+        collect: bool,
+    ) -> tuple[Floats, Floats]:
+        """Update all pixels with what they hear of the sums; ``old`` that nobody knows, ``new`` that nobody wants to
+        see."""
+        shared, bands = self.shared[rough], self.portions.bands
+        told: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))] * len(bands)
+        noted: list[Noted | None] = [None] * len(bands)
 
         def hear(band: int, first: int, last: int, support: Float32s) -> None:
-            parts[band] = _update(
-                crf.costs, self.bias, shared, support, old, crf.channels, cooling, (first, last), new, watch=self.watch
-            )
+            before, after = (support if values is None else values[first:last] for values in (old, new))
+            was = before.copy() if note < np.inf else before
+            told[band] = self._update_band(shared, support, before, cooling, (first, last), after)
+            if note < np.inf:
+                moved = kernels.softmax.movers(was, after, np.float32(note), 0, last - first)
+                noted[band] = moved + first, support[moved], was[moved]
+            if collect:
+                self._collect(band, after)
 
-        keep = self.support if self.keeping else None
-        if alike:
-            self._listen_as_one(old, hear, keep, rough=rough)
+        if collect:
+            self._clear()
+        if alike and old is not None:
+            self._listen_as_one(old, hear, rough=rough, in_order=collect)
         else:
-            crf.listen(old, self.n_modes, self.spaces, self.threads, hear, keep=keep, rough=rough)
-        sums, change = zip(*parts, strict=True)
+            self.crf.listen(self.sums, self.portions, self.scratch, self.n_modes, self.threads, hear, in_order=collect)
+        self.collected = new if collect else None
+        self.noted = [one for one in noted if one is not None]
+        sums, change = zip(*told, strict=True)
         return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
 
+    def _update_band(
+        self,
+        shared: Float32s,
+        support: Float32s,
+        old: Float32s,
+        cooling: Float32s,
+        pixels: tuple[int, int],
+        new: Float32s,
+    ) -> tuple[Floats, Floats]:
+        crf = self.crf
+        return _update(crf.costs, self.bias, shared, support, old, crf.channels, cooling, pixels, new, watch=self.watch)
+
     def _listen_as_one(
-        self, old: Float32s, hear: Callable[[int, int, int, Float32s], None], keep: Float32s | None, *, rough: bool
+        self, old: Float32s, hear: Callable[[int, int, int, Float32s], None], *, rough: bool, in_order: bool
     ) -> None:
         """`DenseCRF.listen` for modes that are all alike."""
-        crf, n_modes = self.crf, self.n_modes
+        crf, n_modes, used = self.crf, self.n_modes, self.n_modes * self.crf.channels
         first_mode = columns(crf, old, n_modes, np.zeros(1, np.intp))
+        ones = crf.sums(first_mode.shape[1], self.portions)
+        for sums in ones:
+            sums.take(first_mode, self.threads, rough=rough)
 
         def hear_all(band: int, first: int, last: int, one: Float32s) -> None:
-            every = space(last - first, old.shape[1]) if keep is None else keep[first:last]
-            every[:, n_modes * crf.channels :] = 0.0
-            every[:, : n_modes * crf.channels] = np.repeat(one[:, : crf.channels], n_modes, axis=1)
-            hear(band, first, last, every)
+            with self.scratch.lent() as memory:
+                every = memory[: last - first]
+                every[:, used:] = 0.0
+                every[:, :used] = np.repeat(one[:, : crf.channels], n_modes, axis=1)
+                hear(band, first, last, every)
 
-        crf.listen(first_mode, 1, crf.workspaces(crf.width(1)), self.threads, hear_all, rough=rough)
+        scratch = Scratch(self.portions.largest, first_mode.shape[1])
+        crf.listen(ones, self.portions, scratch, 1, self.threads, hear_all, in_order=in_order)
 
     def settle_movers(
-        self, old: Float32s, cooling: Float32s, new: Float32s, threshold: float, *, rough: bool, most: int
+        self, cooling: Float32s, values: Float32s, threshold: float, *, rough: bool, most: int
     ) -> tuple[Floats, int]:
-        """After a `step`, go on with the pixels that still move, in place, the others standing still.
+        """After a `step` to ``values``, go on with the pixels that were noted, in place, the others standing still.
 
-        Returns (K, 2), how much the cost and the entropy of ``new`` rise by that, and the updates made, at ``most``.
+        Returns (K, 2), how much the cost and the entropy rise by that, and the updates made, at ``most``.
         """
-        share, kept = SAMPLED * len(self._movers(old, new, threshold, SAMPLED)) / self.crf.n, self.keeping
-        self.keeping = share * min(1.0, share / self.moving) <= 2 * FEW  # to be expected next time
+        sample = values[::SAMPLED].copy()
+        share = len(kernels.softmax.movers(self.sample, sample, np.float32(threshold), 0, len(sample))) / len(sample)
+        self.calm = share * min(1.0, share / self.moving) <= 2 * FEW  # to be expected next time
         self.moving = max(share, 1e-9)
-        movers = (
-            self._movers(old, new, threshold, 1) if kept and share < 2 * FEW and most > 0 else np.empty(0, np.int64)
-        )
-        if not 0 < len(movers) <= FEW * self.crf.n:
+        count = sum(len(moved) for moved, *_ in self.noted)
+        if not 0 < count <= FEW * self.crf.n or most <= 0:
             return np.zeros((self.n_modes, 2)), 0
+        movers, base, origin = (np.concatenate(parts) for parts in zip(*self.noted, strict=True))
         heard = self.crf.region(movers, self.n_modes, self.threads)
-        assert self.support is not None
-        base, origin, values = self.support[movers], old[movers], new[movers]
+        here = first = values[movers]
         costs, bias, shared = self.crf.costs[movers], self.bias[movers], self.shared[rough][movers]
-        channels = self.crf.channels
         made = 0
         while made < min(INNER, most):
             made += 1
-            support = base + heard(values - origin)
-            better = np.zeros_like(values)
-            _, change = _update(costs, bias, shared, support, values, channels, cooling, (0, len(movers)), better)
-            values = better
+            support, better = base + heard(here - origin), np.zeros_like(here)
+            _, change = _update(
+                costs, bias, shared, support, here, self.crf.channels, cooling, (0, len(movers)), better
+            )
+            here = better
             if change.max() < threshold:
                 break
-        terms = self._terms(movers, values) - self._terms(movers, new[movers])
-        new[movers] = values
-        return terms, made
-
-    def _movers(self, old: Float32s, new: Float32s, threshold: float, every: int) -> NDArray[np.int64]:
-        """Pixels, of ``every`` so many, of which a number changes by more than ``threshold``."""
-        parts: dict[int, NDArray[np.int64]] = {}
-
-        def work(first: int, last: int) -> None:
-            parts[first] = kernels.softmax.movers(old, new, np.float32(threshold), every, first, last)
-
-        _threads.split(work, len(old), self.threads, updates=old.size / (4 * every))
-        return np.concatenate([parts[first] for first in sorted(parts)])
+        values[movers] = here
+        return self._terms(movers, here) - self._terms(movers, first), made
 
     def _terms(self, points: NDArray[np.int64], values: Float32s) -> Floats:
         """(K, 2) cost, bias included, and entropy of some pixels with probabilities ``values`` (p, C)."""
@@ -232,13 +334,14 @@ class Iteration:
     def bounds(self, values: Float32s, temperature: float = 1.0) -> Floats:
         """(K,) H - E / T without bias, in float64."""
         crf = self.crf
-        nothing, terms = no_bias(crf), np.zeros((len(crf.bands), 3, self.n_modes))
+        nothing, terms = no_bias(crf), np.zeros((len(self.portions.bands), 3, self.n_modes))
 
         def hear(band: int, first: int, last: int, support: Float32s) -> None:
+            q = values[first:last]
             if _by_rows(crf.costs, nothing, self.n_modes, crf.channels):
                 end = min(last, crf.n - 1)  # rows of costs are read a little beyond their end
-                kernels.pixel_rows.bound_terms(crf.costs, support, values, first, end, terms[band, :, 0])
-                support, first = support[end - first :], end
+                kernels.pixel_rows.bound_terms(crf.costs, support, q, first, end, terms[band, :, 0])
+                support, q, first = support[end - first :], q[end - first :], end
             if first < last:
                 seen = _columns(3, self.n_modes)
                 kernels.softmax.bound_terms(
@@ -246,7 +349,7 @@ class Iteration:
                     nothing,
                     self.shared[True],
                     support,
-                    values,
+                    q,
                     crf.channels,
                     self.n_modes,
                     first,
@@ -256,7 +359,8 @@ class Iteration:
                 terms[band] += _folded(seen, self.n_modes)
 
         # one order of the directions is enough: both give the same quadratic form
-        crf.listen(values, self.n_modes, self.spaces, self.threads, hear, rough=True)
+        self._prepare(values, rough=True)
+        crf.listen(self.sums, self.portions, self.scratch, self.n_modes, self.threads, hear)
         support, cost, information = terms.sum(0)
         return np.asarray(-information - (float(crf.least.sum()) + cost - 0.5 * support) / temperature)
 
@@ -274,12 +378,15 @@ def _update(
     *,
     watch: bool = True,
 ) -> tuple[Floats, Floats]:
-    """One update of some pixels: (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) largest changes."""
+    """One update of some pixels: (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) largest changes.
+
+    ``support``, ``old`` and ``new`` are those of these pixels alone.
+    """
     n_modes, sums, change, (first, last) = len(cooling), np.zeros((3, len(cooling))), np.zeros(len(cooling)), pixels
     if _by_rows(costs, bias, n_modes, channels):
         end = min(last, len(costs) - 1)  # rows of costs are read a little beyond their end
         kernels.pixel_rows.update(costs, support, old, cooling[0], watch, first, end, new, sums.reshape(-1), change)
-        support, first = support[end - first :], end
+        support, old, new, first = support[end - first :], old[end - first :], new[end - first :], end
     if first < last:
         seen, (moved,) = _columns(3, n_modes), _columns(1, n_modes).astype(np.float32)
         kernels.softmax.update(
@@ -356,13 +463,20 @@ def climb(
     """
     n_modes, heat = iteration.n_modes, np.asarray(temperature, np.float64)
     cooling = (1.0 / heat).astype(np.float32)
-    old, new = values, room(*values.shape)
+    old, spare = values, None
+    alone, threshold = iteration.watch and iteration.crf.n > SMALL, max(tolerance, SETTLED)
     made, change = 0, np.full(n_modes, np.inf)
     damped, free = np.zeros(n_modes, bool), np.full(n_modes, np.inf)
     history, rough = [], iteration.crf.n > SMALL
     unary = np.full((n_modes, 2), np.nan)
     while made < max_iterations:
-        sums, change = iteration.step(old, cooling, new, rough=rough, alike=alike)
+        if iteration.in_place and iteration.crf.is_attractive and not damped.any():
+            new = old
+        else:
+            new = room(*values.shape) if spare is None else spare
+            spare = old
+        note = threshold if alone and iteration.calm and max_iterations - made > 2 else np.inf
+        sums, change = iteration.step(old, cooling, new, rough=rough, alike=alike, note=note)
         known = unary[:, 0] - 0.5 * sums[:, 0] - heat * unary[:, 1]  # of ``old``, whose support is known only now
         history.append(known)
         risen = known > free + RISE * np.maximum(1.0, np.abs(free))
@@ -371,17 +485,17 @@ def climb(
         unary = sums[:, 1:]
         made, alike = made + 1, False
         if (change <= tolerance).all() and not (rough and tolerance < FINE):
-            old, new = new, old
+            old = new
             break
-        if damped.any():
+        if damped.any() and new is not old:
             _halve(iteration, old, new, damped)
             unary[damped] = np.nan
-        elif iteration.watch and iteration.crf.n > SMALL:
-            threshold, most = max(tolerance, SETTLED), max_iterations - made - 1  # the last is one of the whole field
-            terms, inner = iteration.settle_movers(old, cooling, new, threshold, rough=rough, most=most)
+        elif alone:
+            most = max_iterations - made - 1  # the last is one of the whole field
+            terms, inner = iteration.settle_movers(cooling, new, threshold, rough=rough, most=most)
             unary, made = unary + terms, made + inner
         rough = rough and bool((change > FINE).any()) and not risen.any()
-        old, new = new, old
+        old = new
     return old, Climb(np.full(n_modes, made, np.int32), change, change <= tolerance, np.array(history))
 
 

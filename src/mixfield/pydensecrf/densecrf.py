@@ -166,12 +166,7 @@ class DenseCRF:
     def inference(self, niter: int) -> Float32s:
         """Marginals (L, n) after ``niter`` parallel updates, starting without the kernels."""
         _arrays.at_least("niter", niter, 0)
-        old = self._iteration.start(COLD)
-        new = room(*old.shape)
-        for _ in range(niter):
-            self._iteration.step(old, COLD, new)
-            old, new = new, old
-        return self._marginals(old)
+        return self._marginals(self._iteration.run(COLD, niter))
 
     def startInference(self) -> tuple[Float32s, Float32s, Float32s]:
         """Marginals (L, n) before the first update, and two empty arrays that `stepInference` expects."""
@@ -192,7 +187,7 @@ class DenseCRF:
         """
         values = self._channels(Q)
         unary = float(np.einsum("ln,nl->", Q, self._iteration.crf.costs, dtype=np.float64))
-        entropy = sum(_entropy(Q[:, first:last]) for first, last in self._iteration.crf.bands)
+        entropy = sum(_entropy(Q[:, first:last]) for first, last in self._iteration.portions.bands)
         bound = float(self._iteration.bounds(values)[0])  # entropy - unary + support / 2
         return entropy - unary - 2 * bound
 

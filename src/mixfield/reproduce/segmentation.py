@@ -67,9 +67,9 @@ class Counted(DenseCRF):
             crf.costs = crf.costs + noise
         return crf
 
-    def listen(self, values: Any, n_modes: int, *rest: Any, **options: Any) -> None:
+    def listen(self, sums: Any, portions: Any, scratch: Any, n_modes: int, *rest: Any, **options: Any) -> None:
         self.calls += n_modes
-        super().listen(values, n_modes, *rest, **options)
+        super().listen(sums, portions, scratch, n_modes, *rest, **options)
 
     def region(self, points: NDArray[np.int64], n_modes: int, threads: int = 1) -> Callable[[Float32s], Float32s]:
         heard = super().region(points, n_modes, threads)

@@ -1,0 +1,54 @@
+"""Sums under a kernel in two steps: all pixels are collected, then all are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _threads
+
+Float32s = NDArray[np.float32]
+Parts = Sequence[tuple[int, int]]  # the first pixel of each part of a field, and the one behind the last
+
+
+class Sums(Protocol):
+    """Sums of some channels over all pixels, under a kernel."""
+
+    @property
+    def flows(self) -> bool:
+        """Whether pixels can be collected for the next sums while these are being read: see `Flowing`."""
+
+    def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:
+        """Whatever is common to all pixels, from values (n, C); ``rough`` allows a cheaper approximation."""
+
+    def add(self, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
+        """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C); without ``keep``, write them."""
+
+
+class Flowing(Sums, Protocol):
+    """Sums for which pixels are collected a few at a time, while the last sums can still be read."""
+
+    def clear(self) -> None:
+        """Forget what was collected, if it was not finished."""
+
+    def collect(self, part: int, values: Float32s, first: int) -> None:
+        """Take note of the values (p, C) of pixels from ``first`` on.
+
+        Those of a part come one after the other; different parts may be collected by different threads.
+        """
+
+    def finish(self, threads: int, *, rough: bool = False) -> None:
+        """What `take` does after all pixels are collected."""
+
+
+def collect_all(sums: Flowing, values: Float32s, parts: Parts, threads: int) -> None:
+    """Collect values (n, C), a part by each thread."""
+
+    def work(part: int) -> None:
+        first, last = parts[part]
+        sums.collect(part, values[first:last], first)
+
+    _threads.each(work, len(parts), threads, updates=4 * values.size)

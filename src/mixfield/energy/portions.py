@@ -1,0 +1,51 @@
+"""How a field is cut: parts that are collected apart from each other, in bands that stay near the processor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+BAND = 1 << 18  # numbers that one thread works on at a time, about
+PARTS = 2  # at least, where there are so many bands
+MOST = 8
+
+
+@dataclass(frozen=True)
+class Portions:
+    """Pixels in bands of whole rows, and bands in parts; neither depends on the number of threads.
+
+    Attributes
+    ----------
+    bands : the first pixel of each, and the one behind the last.
+    parts : the same for the bands of each part.
+    """
+
+    bands: tuple[tuple[int, int], ...]
+    parts: tuple[tuple[int, int], ...]
+
+    @staticmethod
+    def of(n: int, row: int, channels: int, parts: int) -> Portions:
+        """Those of ``n`` pixels in rows of ``row``, with some ``channels`` each, in so many parts if there are."""
+        rows = -(-n // row)
+        parts = min(rows, max(PARTS, min(parts, MOST)))
+        step = max(1, min(BAND // (row * channels), rows // parts))
+        bands = tuple((row * first, min(n, row * (first + step))) for first in range(0, rows, step))
+        parts = min(parts, len(bands))
+        cuts = [len(bands) * part // parts for part in range(parts + 1)]
+        return Portions(bands, tuple(pairwise(cuts)))
+
+    @cached_property
+    def pixels(self) -> tuple[tuple[int, int], ...]:
+        """The first pixel of each part, and the one behind the last."""
+        return tuple((self.bands[first][0], self.bands[last - 1][1]) for first, last in self.parts)
+
+    @cached_property
+    def largest(self) -> int:
+        """Pixels of the largest band."""
+        return max(last - first for first, last in self.bands)
+
+    @cached_property
+    def part_of(self) -> tuple[int, ...]:
+        """The part of each band."""
+        return tuple(part for part, (first, last) in enumerate(self.parts) for _ in range(first, last))
