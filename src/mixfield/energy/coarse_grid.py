@@ -171,9 +171,6 @@ class GridSums:
         collect_all(self, values, self._parts, threads)
         self.finish(threads, rough=rough)
 
-    def clear(self) -> None:
-        """Nothing to do: the first who comes to a coarse row writes over what is there."""
-
     def collect(self, part: int, values: Float32s, first: int) -> None:
         """Bring whole rows of values (p, C), from pixel ``first`` on, to the coarse grid."""
         rows, columns = self._grid.rows, self._grid.columns

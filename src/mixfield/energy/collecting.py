@@ -31,13 +31,11 @@ class Sums(Protocol):
 class Flowing(Sums, Protocol):
     """Sums for which pixels are collected a few at a time, while the last sums can still be read."""
 
-    def clear(self) -> None:
-        """Forget what was collected, if it was not finished."""
-
     def collect(self, part: int, values: Float32s, first: int) -> None:
         """Take note of the values (p, C) of pixels from ``first`` on.
 
-        Those of a part come one after the other; different parts may be collected by different threads.
+        Those of a part come one after the other, and with the first of them all that was collected of it before is
+        forgotten; different parts may be collected by different threads.
         """
 
     def finish(self, threads: int, *, rough: bool = False) -> None:

@@ -257,7 +257,7 @@ class DenseCRF:
         scratch: Scratch,
         n_modes: int,
         threads: int,
-        hear: Callable[[int, int, int, Float32s], None],
+        hear: Callable[[int, int, int, Float32s], object],
         *,
         in_order: bool = False,
     ) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.energy.channels import room, space
+from mixfield.energy.channels import space
 from mixfield.energy.collecting import Parts, collect_all
 from mixfield.energy.normalization import Normalization, factors
 
@@ -117,10 +118,12 @@ class Lattice:
         chains = tuple(kernels.lattice.relink(order, bond, place) for order, bond in self.chains)
         small = Lattice(place[corner], self.weight[points], len(kept), chains, self.ratio[points], symmetric=False)
 
+        here = cache(lambda channels: small.sums(channels, ((0, len(points)),)))
+
         def sums(values: Float32s) -> Float32s:
-            here, out = small.sums(values.shape[1], ((0, len(points)),)), np.zeros_like(values)
-            here.take(values, 1)
-            here.add(0, len(points), out)
+            ours, out = here(values.shape[1]), np.zeros_like(values)
+            ours.take(values, 1)
+            ours.add(0, len(points), out)
             return out
 
         return sums
@@ -133,48 +136,41 @@ class LatticeSums:
 
     def __init__(self, lattice: Lattice, channels: int, parts: Parts) -> None:
         self._lattice, self._parts = lattice, parts
-        self._collected = [room(lattice.size, channels) for _ in parts]
-        self._blurred = space(lattice.size, channels)
-        self._is_dirty = False
+        self._blurred, *self._collected = (space(lattice.size, channels) for _ in range(1 + len(parts)))
 
     def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:
         """Collect all values (n, C) and finish."""
-        self.clear()
         collect_all(self, values, self._parts, threads)
         self.finish(threads, rough=rough)
 
-    def clear(self) -> None:
-        """Forget what was collected, if it was not finished."""
-        for table in self._collected if self._is_dirty else ():
-            table[:] = 0.0
-        self._is_dirty = False
-
     def collect(self, part: int, values: Float32s, first: int) -> None:
         """Splat the values (p, C) of points from ``first`` on."""
-        lattice, self._is_dirty = self._lattice, True
-        kernels.lattice.splat(values, lattice.corner, lattice.weight, lattice.ratio, first, self._collected[part])
+        table, lattice = self._collected[part], self._lattice
+        if first == self._parts[part][0]:
+            table[:] = 0.0
+        kernels.lattice.splat(values, lattice.corner, lattice.weight, lattice.ratio, first, table)
 
     def finish(self, threads: int, *, rough: bool = False) -> None:
-        """Blur what was collected, and forget it.  ``rough`` takes the directions in one order only."""
-        table, (other, *_), lattice = self._blurred, self._collected, self._lattice
-        one_way, self._is_dirty = rough or not lattice.symmetric, False
+        """Blur what was collected.  ``rough`` takes the directions in one order only."""
+        lattice, (table, *others), there = self._lattice, self._collected, self._blurred
+        self._blurred, self._collected[0] = table, there
+        one_way = rough or not lattice.symmetric
 
         def gather(first: int, last: int) -> None:
-            _merge([part[first:last] for part in self._collected], table[first:last])
+            for other in others:
+                table[first:last] += other[first:last]
             if not one_way:
-                other[first:last] = table[first:last]
+                there[first:last] = table[first:last]
 
         def average(first: int, last: int) -> None:
-            here, there = table[first:last], other[first:last]
-            here += there
-            here *= np.float32(0.5)
-            there[:] = 0.0
+            table[first:last] += there[first:last]
+            table[first:last] *= np.float32(0.5)
 
         _threads.split(gather, lattice.size, threads, updates=table.size / 4)
         if one_way:
             _blur(table, lattice.chains, threads)
             return
-        ways = (table, lattice.chains), (other, lattice.chains[::-1])
+        ways = (table, lattice.chains), (there, lattice.chains[::-1])
         _threads.each(lambda way: _blur(*ways[way], 1), 2, threads, updates=table.size)
         _threads.split(average, lattice.size, threads, updates=table.size / 4)
 
@@ -243,12 +239,3 @@ def _end(bond: Float32s, place: int) -> int:
     if place in (0, len(bond)):
         return place
     return place + int(np.argmax(bond[place - 1 :] == 0))
-
-
-def _merge(tables: list[Float32s], out: Float32s) -> None:
-    """Write the sum of tables, and zeros where they were."""
-    np.add(tables[0], tables[1] if len(tables) > 1 else np.float32(0.0), out=out)
-    for table in tables[2:]:
-        out += table
-    for table in tables:
-        table[:] = 0.0

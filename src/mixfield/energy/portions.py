@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 
 BAND = 1 << 18  # numbers that one thread works on at a time, about
-PARTS = 2  # at least, where there are so many bands
-MOST = 8
+BANDS = 16  # at least, and multiples of that, so that threads get equal shares
+PARTS = 2, 8  # at least and at most, where there are so many bands
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,9 @@ class Portions:
     def of(n: int, row: int, channels: int, parts: int) -> Portions:
         """Those of ``n`` pixels in rows of ``row``, with some ``channels`` each, in so many parts if there are."""
         rows = -(-n // row)
-        parts = min(rows, max(PARTS, min(parts, MOST)))
-        step = max(1, min(BAND // (row * channels), rows // parts))
+        step = -(-rows // (BANDS * -(-n * channels // (BANDS * BAND))))
         bands = tuple((row * first, min(n, row * (first + step))) for first in range(0, rows, step))
-        parts = min(parts, len(bands))
+        parts = min(len(bands), max(PARTS[0], min(parts, PARTS[1])))
         cuts = [len(bands) * part // parts for part in range(parts + 1)]
         return Portions(bands, tuple(pairwise(cuts)))
 

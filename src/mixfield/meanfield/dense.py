@@ -109,6 +109,7 @@ def labelings(crf: DenseCRF, values: Float32s, n_modes: int, threads: int) -> ND
     return labels
 
 
+Hear = Callable[[int, int, int, Float32s], object]  # of a band, its first pixel, the one behind the last, the support
 Noted = tuple[NDArray[np.int64], Float32s, Float32s]  # some pixels, what they heard, and what they were before
 
 
@@ -133,14 +134,15 @@ class Iteration:
         silence = np.zeros(crf.n, np.float32)
         self.shared = crf.shared_support if few else (silence, silence)
         self.calm = watch  # whether few pixels are about to move
-        self.moving = 1.0  # share of pixels that moved
+        self.moving = np.inf  # share of pixels that moved; not known
         self.sample = space(0, self.width)  # some of the pixels before the last update
         self.noted: list[Noted] = []  # pixels that moved in the last update, if somebody asked
 
     def start(self, cooling: Float32s) -> Float32s:
         """Channels of the modes when pixels do not hear of each other."""
-        values, self.calm = space(self.crf.n, self.width), False  # at first nearly all will move
+        values = space(self.crf.n, self.width)
         self._begin(cooling, values)
+        self.calm, self.moving = False, 1.0  # at first nearly all will move
         return values
 
     def run(self, cooling: Float32s, updates: int) -> Float32s:
@@ -184,8 +186,6 @@ class Iteration:
         """The start, written to ``values`` or only collected."""
         bands, parts, used = self.portions.bands, self.portions.parts, self.n_modes * self.crf.channels
         silence = np.zeros(self.crf.n, np.float32)
-        if self.flows:
-            self._clear()
 
         def work(begin: int, end: int) -> None:
             with self.scratch.lent() as memory:
@@ -211,11 +211,6 @@ class Iteration:
                 sums.take(values, self.threads, rough=rough)
         self.collected = None
 
-    def _clear(self) -> None:
-        """Forget what was collected and never asked for."""
-        for sums in self.sums:
-            cast(Flowing, sums).clear()
-
     def _collect(self, band: int, values: Float32s) -> None:
         for sums in self.sums:
             cast(Flowing, sums).collect(self.portions.part_of[band], values, self.portions.bands[band][0])
@@ -237,18 +232,25 @@ class Iteration:
         told: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))] * len(bands)
         noted: list[Noted | None] = [None] * len(bands)
 
-        def hear(band: int, first: int, last: int, support: Float32s) -> None:
+        def update(band: int, first: int, last: int, support: Float32s) -> Float32s:
             before, after = (support if values is None else values[first:last] for values in (old, new))
-            was = before.copy() if note < np.inf else before
             told[band] = self._update_band(shared, support, before, cooling, (first, last), after)
-            if note < np.inf:
+            return after
+
+        def update_and_collect(band: int, first: int, last: int, support: Float32s) -> None:
+            self._collect(band, update(band, first, last, support))
+
+        def update_and_note(band: int, first: int, last: int, support: Float32s) -> None:
+            assert old is not None
+            with self.scratch.lent() as memory:
+                was = memory[: last - first]
+                was[:] = old[first:last]
+                after = update(band, first, last, support)
                 moved = kernels.softmax.movers(was, after, np.float32(note), 0, last - first)
                 noted[band] = moved + first, support[moved], was[moved]
-            if collect:
-                self._collect(band, after)
 
-        if collect:
-            self._clear()
+        hear: Hear = update_and_collect if collect else update_and_note if note < np.inf else update
+
         if alike and old is not None:
             self._listen_as_one(old, hear, rough=rough, in_order=collect)
         else:
@@ -270,9 +272,7 @@ class Iteration:
         crf = self.crf
         return _update(crf.costs, self.bias, shared, support, old, crf.channels, cooling, pixels, new, watch=self.watch)
 
-    def _listen_as_one(
-        self, old: Float32s, hear: Callable[[int, int, int, Float32s], None], *, rough: bool, in_order: bool
-    ) -> None:
+    def _listen_as_one(self, old: Float32s, hear: Hear, *, rough: bool, in_order: bool) -> None:
         """`DenseCRF.listen` for modes that are all alike."""
         crf, n_modes, used = self.crf, self.n_modes, self.n_modes * self.crf.channels
         first_mode = columns(crf, old, n_modes, np.zeros(1, np.intp))
