@@ -9,7 +9,7 @@ import pytest
 
 from mixfield.energy.lattice import _Numbering
 from mixfield.kernels import coarse, lattice, pixel_rows, rows, separable, softmax
-from mixfield.meanfield import dense
+from mixfield.meanfield import iteration
 
 pytestmark = [
     pytest.mark.interpreted,
@@ -110,7 +110,7 @@ def test_neighbours_are_steps_apart():
     known = np.array([10, 17, 3, 99, 24, 50, 57])
     table = np.zeros(16, np.int64)
     lattice.enter(known, 7, table)
-    order, bond = lattice.link(table, known, 7)
+    order, bond = lattice.link(table, known, 7, np.empty(7, np.int32), np.empty(7, np.bool_))
     assert order[:6].tolist() == [2, 0, 1, 4, 5, 6]
     assert bond.tolist() == [0.5, 0.5, 0.5, 0.0, 0.5, 0.0]
 
@@ -193,7 +193,7 @@ def test_an_update_is_a_softmax(per_mode, n_modes, rng):
     )
     beyond = np.zeros((n + 2, old.shape[1]), np.float32)
     new, cooling = beyond[1:-1], np.linspace(1.0, 0.5, n_modes).astype(np.float32)
-    sums, change = dense._update(unary, more, shared, field, old, per_mode, cooling, (0, n), new)
+    sums, change = iteration._update(unary, more, shared, field, old, per_mode, cooling, (0, n), new)
     assert not beyond[[0, -1]].any()
     seen = np.zeros((3, 8 * n_modes))
     softmax.bound_terms(unary, more, shared, field, new, per_mode, n_modes, 0, n, seen)
@@ -225,7 +225,7 @@ def test_an_update_of_many_labels_is_a_softmax(n_labels, first, rng):
     new = np.full_like(old, 7.0)
     none = np.empty((n, 0), np.float32)
     silence, cooling = np.zeros(n, np.float32), np.array([0.5], np.float32)
-    sums, change = dense._update(
+    sums, change = iteration._update(
         unary, none, silence, field[first:], old[first:], n_labels, cooling, (first, n), new[first:]
     )
     z = 0.5 * (heard - unary).astype(float)
@@ -248,12 +248,12 @@ def test_an_update_in_place_is_the_same(n_labels, n_modes, rng):
     field[:, n_labels * n_modes :] = old[:, n_labels * n_modes :] = 0.0
     new, silence, cooling = np.zeros_like(old), np.zeros(n, np.float32), np.ones(n_modes, np.float32)
     rest = n_labels, cooling, (0, n)
-    told = dense._update(unary, bias, silence, field, old, *rest, new)
-    told_in_place = dense._update(unary, bias, silence, field, old, *rest, old)
+    told = iteration._update(unary, bias, silence, field, old, *rest, new)
+    told_in_place = iteration._update(unary, bias, silence, field, old, *rest, old)
     assert (old == new).all()
     for one, other in zip(told, told_in_place, strict=True):
         assert (one == other).all()
-    dense._update(unary, bias, silence, field, field, *rest, field, watch=False)
+    iteration._update(unary, bias, silence, field, field, *rest, field, watch=False)
     assert (field == new).all()
 
 

@@ -18,7 +18,8 @@ from mixfield.clamping.leaf import Proposal
 from mixfield.clamping.multiplier import Settled
 from mixfield.energy.active_labels import active_labels
 from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
-from mixfield.meanfield import dense
+from mixfield.meanfield import dense, packing
+from mixfield.meanfield.iteration import Iteration
 from mixfield.mixture.releasing import Releasing, _pushed
 
 
@@ -346,9 +347,9 @@ def test_members_of_a_group_are_read_from_the_channels(n_labels):
     crf = mf.DenseCRF(rng.random((4, 5, n_labels)), [mf.Gaussian(2.0, 1.0)])
     q = rng.dirichlet(np.ones(n_labels), (3, 20)).astype(np.float32)
     points, labels = np.array([0, 7, 19]), np.array([0, n_labels - 1, n_labels - 1])
-    values = dense.pack(crf, q)
+    values = packing.pack(crf, q)
     for some in (labels, np.zeros_like(labels)):
-        assert dense.members(crf, values, 3, 1, points, some) == pytest.approx(q[1, points, some], abs=1e-6)
+        assert packing.members(crf, values, 3, 1, points, some) == pytest.approx(q[1, points, some], abs=1e-6)
 
 
 @pytest.mark.parametrize("note", [0.1, np.inf])
@@ -356,13 +357,29 @@ def test_members_of_a_group_are_read_from_the_channels(n_labels):
 def test_modes_that_are_alike_are_filtered_as_one(n_labels, n_modes, note):
     rng = np.random.default_rng(n_modes)
     crf = mf.DenseCRF(rng.random((12, 15, n_labels)), [mf.Gaussian(3.0, 2.0), mf.Gaussian(1.0, 1.0)])
-    values = dense.pack(crf, np.repeat(rng.dirichlet(np.ones(n_labels), (1, crf.n)), n_modes, 0))
+    values = packing.pack(crf, np.repeat(rng.dirichlet(np.ones(n_labels), (1, crf.n)), n_modes, 0))
     bias, cooling = rng.random((crf.n, n_labels * n_modes)).astype(np.float32), np.ones(n_modes, np.float32)
     answers = []
     for alike in (False, True):
-        iteration = dense.Iteration(crf, n_modes, bias, threads=1)
+        iteration = Iteration(crf, n_modes, bias, threads=1)
         new = np.zeros_like(values)
         sums, change = iteration.step(values, cooling, new, alike=alike, note=note)
         answers.append((new, sums, change, *(array for noted in iteration.noted for array in noted)))
     for one, other in zip(*answers, strict=True):
         assert (one == other).all()
+
+
+def test_bounds_are_those_of_the_values_as_they_are():
+    """Modes that are changed after they were updated must not be judged by what they were."""
+    rng = np.random.default_rng(3)
+    kernels = [mf.Gaussian(3.0, 4.0), mf.Bilateral(rng.random((40, 50)), 9.0, 0.3, 2.0)]
+    crf = mf.DenseCRF(rng.random((40, 50, 3)), kernels)
+    iteration = Iteration(crf, 1, packing.no_bias(crf), threads=1)
+    values, _ = dense.climb(iteration, None, np.ones(1), tolerance=1e-5, max_iterations=4)
+    kept = values.copy()
+    assert iteration.bounds(values, untouched=True) == pytest.approx(iteration.bounds(kept), rel=1e-9)
+    values[: crf.n // 2] = values[crf.n // 2 :]
+    assert (iteration.bounds(values) == iteration.bounds(values.copy())).all()
+    other = Iteration(crf, 1, packing.no_bias(crf), threads=1)
+    one, _ = dense.climb(other, values.copy(), np.ones(1), tolerance=1e-5, max_iterations=2)
+    assert (dense.climb(iteration, values, np.ones(1), tolerance=1e-5, max_iterations=2)[0] == one).all()

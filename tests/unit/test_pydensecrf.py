@@ -60,7 +60,7 @@ def test_threads_do_not_change_bytes(monkeypatch):
     rng = np.random.default_rng(3)
     unary, image = rng.random((21, 9600)), rng.integers(0, 255, (80, 120, 3))
     answers = []
-    for threads in ("1", "2", "3"):
+    for threads in ("1", "2", "9"):
         monkeypatch.setenv("MIXFIELD_THREADS", threads)
         crf = dcrf.DenseCRF2D(120, 80, 21)
         crf.setUnaryEnergy(unary)

@@ -23,7 +23,8 @@ from mixfield.energy.channels import room, space
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
-from mixfield.meanfield import dense
+from mixfield.meanfield import dense, packing
+from mixfield.meanfield.iteration import Iteration
 from mixfield.meanfield.solver import Solver
 
 ROUND = 10  # updates after which modes that have come to rest leave the others
@@ -78,7 +79,7 @@ class FirmClamp:
         gamma = max(2.0 * crf.critical_temperature, 1.0)
         alike = len(cells) > 1 and not any(len(cell.narrow) for cell in cells)
         values = hold.run(hold.start, np.full(len(cells), self.firmness * gamma), self.steps, alike=alike)
-        labels = dense.labelings(crf, values, len(cells), solver.threads)
+        labels = packing.labelings(crf, values, len(cells), solver.threads)
         alive = self._inside(hold, values) & np.array([wanted(one) for one in labels])
         found: list[Settled | None] = [None] * len(cells)
         living = np.flatnonzero(alive)
@@ -120,7 +121,7 @@ class FirmClamp:
             some = hold.only(waiting)
             start = hold.columns(values, waiting)
             held, iterations, converged = some.converge(start, grip[waiting], self.patience)
-            inside, q, log_z = self._inside(some, held), dense.unpack(hold.crf, held, len(waiting)), some.bounds(held)
+            inside, q, log_z = self._inside(some, held), packing.unpack(hold.crf, held, len(waiting)), some.bounds(held)
             for k, place in enumerate(waiting):
                 if inside[k]:
                     found[place] = Settled(
@@ -151,7 +152,7 @@ class _Hold:
         self.fixed = self._inherited_costs() if fixed is None else fixed
         self.bias = space(*self.fixed.shape)
         channels = self.bias.reshape(crf.n, -1)
-        self.iteration = dense.Iteration(crf, len(cells), channels, threads=solver.threads)
+        self.iteration = Iteration(crf, len(cells), channels, threads=solver.threads)
 
     def _inherited_costs(self) -> Float32s:
         """(n, L, K) costs of forbidden labels, and of the multipliers of earlier cuts."""
@@ -167,7 +168,7 @@ class _Hold:
         """Channels of the parent's mode, once for each cell."""
         crf, q = self.crf, self.parent.q
         values = room(crf.n, crf.width(len(self.cells)))
-        modes = dense.by_label(crf, values, len(self.cells))
+        modes = packing.by_label(crf, values, len(self.cells))
         modes[:] = q[0, :, : crf.channels, None]
         for k, cell in enumerate(self.cells):
             if len(cell.narrow):
@@ -185,11 +186,11 @@ class _Hold:
         """Channels of some of the modes."""
         if len(places) == len(self.cells):
             return values
-        return dense.columns(self.crf, values, len(self.cells), places)
+        return packing.columns(self.crf, values, len(self.cells), places)
 
     def members(self, values: Float32s, place: int, constraint: Cardinality) -> NDArray[Any]:
         """(L, 1) probabilities that members of a constraint have their label in one of the modes."""
-        return dense.members(self.crf, values, len(self.cells), place, constraint.group, constraint.labels)[:, None]
+        return packing.members(self.crf, values, len(self.cells), place, constraint.group, constraint.labels)[:, None]
 
     def inherited(self, constraint: Cardinality) -> float:
         """The multiplier of an earlier cut, a little firmer: the new cut shakes a mode that stands on the brink."""
@@ -229,7 +230,7 @@ class _Hold:
         if len(restless) and left > 0:
             columns = self.columns(held, restless)
             more, further, at_rest = self.only(restless).converge(columns, multipliers[restless], left)
-            dense.by_label(self.crf, held, len(self.cells))[..., restless] = dense.by_label(
+            packing.by_label(self.crf, held, len(self.cells))[..., restless] = packing.by_label(
                 self.crf, more, len(restless)
             )
             iterations[restless] += further

@@ -227,8 +227,9 @@ def _chains(known: Int64s, table: Int64s, step: Int64s, threads: int) -> tuple[C
     chains: dict[int, Chain] = {}
 
     def work(first: int, last: int) -> None:
+        next_one, follows = np.empty(len(known), np.int32), np.empty(len(known), np.bool_)
         for direction in range(first, last):
-            chains[direction] = kernels.lattice.link(table, known, step[direction])
+            chains[direction] = kernels.lattice.link(table, known, step[direction], next_one, follows)
 
     _threads.split(work, len(step), threads, updates=4 * len(step) * len(known))
     return tuple(chains[direction] for direction in range(len(step)))

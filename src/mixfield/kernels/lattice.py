@@ -149,14 +149,14 @@ def enter(known, count, table):
 
 
 @njit(cache=True, nogil=True)
-def link(table, known, step):
+def link(table, known, step, next_one, follows):
     """Corners that are neighbours along one direction, chain after chain, those without neighbours left out.
 
     Returns (k + AHEAD,) their numbers, and some more for those who look ahead, and (k,) their bonds with the next: a
-    half, or zero at the end of a chain.
+    half, or zero at the end of a chain.  ``next_one`` and ``follows`` (m,) are room for work.
     """
     m, mask = len(known), len(table) - 1
-    next_one, follows = np.empty(m, np.int32), np.zeros(m, np.bool_)
+    follows[:] = False
     for u in range(m):
         if u + AHEAD < m:
             fetch(table, (_hashed(known[u + AHEAD] + step) >> 32) & mask)
@@ -168,7 +168,10 @@ def link(table, known, step):
         next_one[u] = (table[at] & NUMBER) - 1
         if next_one[u] >= 0:
             follows[next_one[u]] = True
-    order, bond, count = np.zeros(m + AHEAD, np.int32), np.zeros(m, np.float32), 0
+    size = 0
+    for u in range(m):
+        size += next_one[u] >= 0 or follows[u]
+    order, bond, count = np.empty(size + AHEAD, np.int32), np.empty(size, np.float32), 0
     for first in range(m):
         if next_one[first] >= 0 and not follows[first]:
             here = np.int32(first)
@@ -177,7 +180,8 @@ def link(table, known, step):
                 here = np.int32(next_one[here])
                 bond[count] = 0.5 if here >= 0 else 0.0
                 count += 1
-    return order[: count + AHEAD].copy(), bond[:count].copy()
+    order[size:] = 0
+    return order, bond
 
 
 @njit(cache=True, nogil=True)

@@ -11,19 +11,16 @@ when a mode has converged and what its probabilities are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _threads, kernels
-from mixfield.energy.channels import Scratch, room, space
-from mixfield.energy.collecting import Flowing
+from mixfield.energy.channels import room
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.energy.unary import FORBIDDEN
 from mixfield.meanfield.ascent import Ascent
+from mixfield.meanfield.iteration import Iteration
+from mixfield.meanfield.packing import bias_of, pack, unpack
 from mixfield.meanfield.tilt import Tilt
 
 Floats = NDArray[np.float64]
@@ -33,386 +30,7 @@ SETTLED = 1e-3  # change at which a dense field counts as converged if nobody sa
 SINGLE = 1e-6  # smallest change that single precision can tell
 RISE = 1e-6  # of its size; single precision cannot tell smaller changes of the free energy
 FINE = 1e-2  # change below which the filters are no longer rough
-FEW = 0.15  # share of moving pixels below which they are updated on their own
-SAMPLED = 101  # of so many pixels one tells whether it is worth to look at all; odd, to see all columns of an image
-INNER = 8  # such updates between two of the whole field
-MANY = 8  # labels from which those of a pixel are updated together
-TOGETHER = 256  # modes of pixels that are updated together: contiguous numbers, whatever the number of modes
 SMALL = 1 << 14  # pixels up to which every update is an exact one of the whole field
-
-
-def no_bias(crf: DenseCRF) -> Float32s:
-    """No additional costs: (n, 0)."""
-    return np.empty((crf.n, 0), np.float32)
-
-
-def bias_of(tilt: Tilt) -> Float32s:
-    """Additional costs of a tilt as channels (n, L * K), in single precision; (n, 0) if all are zero."""
-    costs = np.minimum(tilt.bias, FORBIDDEN).astype(np.float32)
-    mine = costs[tilt.bias_of] if costs.any() else costs[:0]
-    return np.ascontiguousarray(mine.transpose(1, 2, 0)).reshape(costs.shape[1], -1)
-
-
-def pack(crf: DenseCRF, q: NDArray[np.floating]) -> Float32s:
-    """Marginals (K, n, L) as channels (n, channels * K, rounded up): the modes side by side, label after label."""
-    values = room(crf.n, crf.width(len(q)))
-    by_label(crf, values, len(q))[:] = q[..., : crf.channels].transpose(1, 2, 0)
-    return values
-
-
-def unpack(crf: DenseCRF, values: Float32s, n_modes: int) -> NDArray[Any]:
-    """Channels (n, channels * K, rounded up) as marginals (K, n, L)."""
-    return _completed(crf.costs, by_label(crf, values, n_modes).transpose(2, 0, 1))
-
-
-def members(
-    crf: DenseCRF, values: Float32s, n_modes: int, mode: int, points: NDArray[np.int64], labels: NDArray[np.int64]
-) -> Float32s:
-    """(p,) probabilities of one label of each of some pixels in one of the modes."""
-    known, n_labels = by_label(crf, values, n_modes)[..., mode], crf.n_labels
-    if crf.channels == n_labels or not (labels == n_labels - 1).any():
-        return np.asarray(known[points, labels])
-    return np.asarray(_completed(crf.costs[points], known[points])[np.arange(len(points)), labels])
-
-
-def _completed(costs: Float32s, known: Float32s) -> Float32s:
-    """Probabilities (..., n, channels) of all or all but the last of the labels, as those of all (..., n, L)."""
-    channels, n_labels = known.shape[-1], costs.shape[-1]
-    q = np.empty((*known.shape[:-1], n_labels), np.float32)
-    q[..., :channels] = known
-    if channels < n_labels:
-        rest = 1.0 - sum(q[..., c] for c in range(channels))
-        q[..., -1] = np.where(costs[:, -1] < FORBIDDEN, np.maximum(0.0, rest), 0.0)
-    return q
-
-
-def columns(crf: DenseCRF, values: Float32s, n_modes: int, modes: NDArray[np.intp]) -> Float32s:
-    """Channels of some of the modes."""
-    some = room(crf.n, crf.width(len(modes)))
-    by_label(crf, some, len(modes))[:] = by_label(crf, values, n_modes)[..., modes]
-    return some
-
-
-def by_label(crf: DenseCRF, values: Float32s, n_modes: int) -> Float32s:
-    """Channels as (n, channels, K), the same memory."""
-    return values[:, : n_modes * crf.channels].reshape(crf.n, crf.channels, n_modes)
-
-
-def labelings(crf: DenseCRF, values: Float32s, n_modes: int, threads: int) -> NDArray[np.int32]:
-    """(K, n) the most probable label of each pixel in each mode."""
-    labels = np.empty((n_modes, crf.n), np.int32)
-
-    def work(first: int, last: int) -> None:
-        kernels.softmax.likeliest(crf.costs, values, crf.channels, n_modes, first, last, labels)
-
-    _threads.split(work, crf.n, threads, updates=values.size)
-    return labels
-
-
-Hear = Callable[[int, int, int, Float32s], object]  # of a band, its first pixel, the one behind the last, the support
-Noted = tuple[NDArray[np.int64], Float32s, Float32s]  # some pixels, what they heard, and what they were before
-
-
-class Iteration:
-    """One crf, some modes, and the memory to update them again and again.
-
-    With ``watch`` the changes and the free energy are told; without, only updates are made.
-
-    Pixels are updated band by band, while what they hear is near the processor.  Where an iteration ``flows``, a band
-    is collected at once for the next update: probabilities are read and written once, in place, or not at all.
-    """
-
-    def __init__(self, crf: DenseCRF, n_modes: int, bias: Float32s, *, threads: int, watch: bool = True) -> None:
-        self.crf, self.n_modes, self.bias, self.threads, self.watch = crf, n_modes, bias, threads, watch
-        self.width = crf.width(n_modes)
-        self.portions = crf.portions(self.width)
-        self.sums, self.scratch = crf.sums(self.width, self.portions), Scratch(self.portions.largest, self.width)
-        self.in_place = all(sums.flows for sums in self.sums)
-        self.flows = self.in_place and threads <= len(self.portions.parts)
-        self.collected: Float32s | None = None  # the channels that were collected when they were updated
-        few = crf.channels < crf.n_labels
-        silence = np.zeros(crf.n, np.float32)
-        self.shared = crf.shared_support if few else (silence, silence)
-        self.calm = watch  # whether few pixels are about to move
-        self.moving = np.inf  # share of pixels that moved; not known
-        self.sample = space(0, self.width)  # some of the pixels before the last update
-        self.noted: list[Noted] = []  # pixels that moved in the last update, if somebody asked
-
-    def start(self, cooling: Float32s) -> Float32s:
-        """Channels of the modes when pixels do not hear of each other."""
-        values = space(self.crf.n, self.width)
-        self._begin(cooling, values)
-        self.calm, self.moving = False, 1.0  # at first nearly all will move
-        return values
-
-    def run(self, cooling: Float32s, updates: int) -> Float32s:
-        """Channels after a number of updates from the `start` on; those in between are not written down."""
-        if self.flows and updates:
-            values = space(self.crf.n, self.width)
-            self._begin(cooling, None)
-            for left in reversed(range(updates)):
-                self._prepare(None)
-                self._update(None, cooling, None if left else values, collect=left > 0)
-            return values
-        old = self.start(cooling)
-        new = room(*old.shape)
-        for _ in range(updates):
-            self.step(old, cooling, new)
-            old, new = new, old
-        return old
-
-    def step(
-        self,
-        old: Float32s,
-        cooling: Float32s,
-        new: Float32s,
-        *,
-        rough: bool = False,
-        alike: bool = False,
-        note: float = np.inf,
-    ) -> tuple[Floats, Floats]:
-        """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes.
-
-        Modes that are all ``alike`` are filtered as one.  ``new`` may be ``old`` if the iteration works ``in_place``.
-        Pixels that change by more than ``note`` are noted for `settle_movers`.
-        """
-        self.sample = old[::SAMPLED].copy()
-        if not alike:
-            self._prepare(old, rough=rough)
-        collect = self.flows and new is old and note == np.inf
-        return self._update(old, cooling, new, rough=rough, alike=alike, note=note, collect=collect)
-
-    def _begin(self, cooling: Float32s, values: Float32s | None) -> None:
-        """The start, written to ``values`` or only collected."""
-        bands, parts, used = self.portions.bands, self.portions.parts, self.n_modes * self.crf.channels
-        silence = np.zeros(self.crf.n, np.float32)
-
-        def work(begin: int, end: int) -> None:
-            with self.scratch.lent() as memory:
-                for band in range(parts[begin][0], parts[end - 1][1]):
-                    first, last = bands[band]
-                    nothing = memory[: last - first]
-                    nothing[:] = 0.0
-                    new = nothing if values is None else values[first:last]
-                    new[:, used:] = 0.0
-                    self._update_band(silence, nothing, new, cooling, (first, last), new)
-                    if self.flows:
-                        self._collect(band, new)
-
-        _threads.split(work, len(parts), self.threads, updates=self.crf.n * self.width)
-        self.collected = values if self.flows else None
-
-    def _prepare(self, values: Float32s | None, *, rough: bool = False) -> None:
-        """Make the sums of channels ready, or of those that were collected."""
-        for sums in self.sums:
-            if values is None or values is self.collected:
-                cast(Flowing, sums).finish(self.threads, rough=rough)
-            else:
-                sums.take(values, self.threads, rough=rough)
-        self.collected = None
-
-    def _collect(self, band: int, values: Float32s) -> None:
-        for sums in self.sums:
-            cast(Flowing, sums).collect(self.portions.part_of[band], values, self.portions.bands[band][0])
-
-    def _update(
-        self,
-        old: Float32s | None,
-        cooling: Float32s,
-        new: Float32s | None,
-        *,
-        rough: bool = False,
-        alike: bool = False,
-        note: float = np.inf,
-        collect: bool,
-    ) -> tuple[Floats, Floats]:
-        """Update all pixels with what they hear of the sums; ``old`` that nobody knows, ``new`` that nobody wants to
-        see."""
-        shared, bands = self.shared[rough], self.portions.bands
-        told: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))] * len(bands)
-        noted: list[Noted | None] = [None] * len(bands)
-
-        def update(band: int, first: int, last: int, support: Float32s) -> Float32s:
-            before, after = (support if values is None else values[first:last] for values in (old, new))
-            told[band] = self._update_band(shared, support, before, cooling, (first, last), after)
-            return after
-
-        def update_and_collect(band: int, first: int, last: int, support: Float32s) -> None:
-            self._collect(band, update(band, first, last, support))
-
-        def update_and_note(band: int, first: int, last: int, support: Float32s) -> None:
-            assert old is not None
-            with self.scratch.lent() as memory:
-                was = memory[: last - first]
-                was[:] = old[first:last]
-                after = update(band, first, last, support)
-                moved = kernels.softmax.movers(was, after, np.float32(note), 0, last - first)
-                noted[band] = moved + first, support[moved], was[moved]
-
-        hear: Hear = update_and_collect if collect else update_and_note if note < np.inf else update
-
-        if alike and old is not None:
-            self._listen_as_one(old, hear, rough=rough, in_order=collect)
-        else:
-            self.crf.listen(self.sums, self.portions, self.scratch, self.n_modes, self.threads, hear, in_order=collect)
-        self.collected = new if collect else None
-        self.noted = [one for one in noted if one is not None]
-        sums, change = zip(*told, strict=True)
-        return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
-
-    def _update_band(
-        self,
-        shared: Float32s,
-        support: Float32s,
-        old: Float32s,
-        cooling: Float32s,
-        pixels: tuple[int, int],
-        new: Float32s,
-    ) -> tuple[Floats, Floats]:
-        crf = self.crf
-        return _update(crf.costs, self.bias, shared, support, old, crf.channels, cooling, pixels, new, watch=self.watch)
-
-    def _listen_as_one(self, old: Float32s, hear: Hear, *, rough: bool, in_order: bool) -> None:
-        """`DenseCRF.listen` for modes that are all alike."""
-        crf, n_modes, used = self.crf, self.n_modes, self.n_modes * self.crf.channels
-        first_mode = columns(crf, old, n_modes, np.zeros(1, np.intp))
-        ones = crf.sums(first_mode.shape[1], self.portions)
-        for sums in ones:
-            sums.take(first_mode, self.threads, rough=rough)
-
-        def hear_all(band: int, first: int, last: int, one: Float32s) -> None:
-            with self.scratch.lent() as memory:
-                every = memory[: last - first]
-                every[:, used:] = 0.0
-                every[:, :used] = np.repeat(one[:, : crf.channels], n_modes, axis=1)
-                hear(band, first, last, every)
-
-        scratch = Scratch(self.portions.largest, first_mode.shape[1])
-        crf.listen(ones, self.portions, scratch, 1, self.threads, hear_all, in_order=in_order)
-
-    def settle_movers(
-        self, cooling: Float32s, values: Float32s, threshold: float, *, rough: bool, most: int
-    ) -> tuple[Floats, int]:
-        """After a `step` to ``values``, go on with the pixels that were noted, in place, the others standing still.
-
-        Returns (K, 2), how much the cost and the entropy rise by that, and the updates made, at ``most``.
-        """
-        sample = values[::SAMPLED].copy()
-        share = len(kernels.softmax.movers(self.sample, sample, np.float32(threshold), 0, len(sample))) / len(sample)
-        self.calm = share * min(1.0, share / self.moving) <= 2 * FEW  # to be expected next time
-        self.moving = max(share, 1e-9)
-        count = sum(len(moved) for moved, *_ in self.noted)
-        if not 0 < count <= FEW * self.crf.n or most <= 0:
-            return np.zeros((self.n_modes, 2)), 0
-        movers, base, origin = (np.concatenate(parts) for parts in zip(*self.noted, strict=True))
-        heard = self.crf.region(movers, self.n_modes, self.threads)
-        here = first = values[movers]
-        costs, bias, shared = self.crf.costs[movers], self.bias[movers], self.shared[rough][movers]
-        made = 0
-        while made < min(INNER, most):
-            made += 1
-            support, better = base + heard(here - origin), np.zeros_like(here)
-            _, change = _update(
-                costs, bias, shared, support, here, self.crf.channels, cooling, (0, len(movers)), better
-            )
-            here = better
-            if change.max() < threshold:
-                break
-        values[movers] = here
-        return self._terms(movers, here) - self._terms(movers, first), made
-
-    def _terms(self, points: NDArray[np.int64], values: Float32s) -> Floats:
-        """(K, 2) cost, bias included, and entropy of some pixels with probabilities ``values`` (p, C)."""
-        crf, silence, seen = self.crf, np.zeros(len(points), np.float32), _columns(3, self.n_modes)
-        costs, bias, zero = crf.costs[points], self.bias[points], np.int64(0)
-        kernels.softmax.bound_terms(
-            costs, bias, silence, values, values, crf.channels, self.n_modes, zero, len(points), seen
-        )
-        _, cost, information = _folded(seen, self.n_modes)
-        return np.stack([cost, -information], 1)
-
-    def bounds(self, values: Float32s, temperature: float = 1.0) -> Floats:
-        """(K,) H - E / T without bias, in float64."""
-        crf = self.crf
-        nothing, terms = no_bias(crf), np.zeros((len(self.portions.bands), 3, self.n_modes))
-
-        def hear(band: int, first: int, last: int, support: Float32s) -> None:
-            q = values[first:last]
-            if _by_rows(crf.costs, nothing, self.n_modes, crf.channels):
-                end = min(last, crf.n - 1)  # rows of costs are read a little beyond their end
-                kernels.pixel_rows.bound_terms(crf.costs, support, q, first, end, terms[band, :, 0])
-                support, q, first = support[end - first :], q[end - first :], end
-            if first < last:
-                seen = _columns(3, self.n_modes)
-                kernels.softmax.bound_terms(
-                    crf.costs,
-                    nothing,
-                    self.shared[True],
-                    support,
-                    q,
-                    crf.channels,
-                    self.n_modes,
-                    first,
-                    last,
-                    seen,
-                )
-                terms[band] += _folded(seen, self.n_modes)
-
-        # one order of the directions is enough: both give the same quadratic form
-        self._prepare(values, rough=True)
-        crf.listen(self.sums, self.portions, self.scratch, self.n_modes, self.threads, hear)
-        support, cost, information = terms.sum(0)
-        return np.asarray(-information - (float(crf.least.sum()) + cost - 0.5 * support) / temperature)
-
-
-def _update(
-    costs: Float32s,
-    bias: Float32s,
-    shared: Float32s,
-    support: Float32s,
-    old: Float32s,
-    channels: int,
-    cooling: Float32s,
-    pixels: tuple[int, int],
-    new: Float32s,
-    *,
-    watch: bool = True,
-) -> tuple[Floats, Floats]:
-    """One update of some pixels: (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) largest changes.
-
-    ``support``, ``old`` and ``new`` are those of these pixels alone.
-    """
-    n_modes, sums, change, (first, last) = len(cooling), np.zeros((3, len(cooling))), np.zeros(len(cooling)), pixels
-    if _by_rows(costs, bias, n_modes, channels):
-        end = min(last, len(costs) - 1)  # rows of costs are read a little beyond their end
-        kernels.pixel_rows.update(costs, support, old, cooling[0], watch, first, end, new, sums.reshape(-1), change)
-        support, old, new, first = support[end - first :], old[end - first :], new[end - first :], end
-    if first < last:
-        seen, (moved,) = _columns(3, n_modes), _columns(1, n_modes).astype(np.float32)
-        kernels.softmax.update(
-            costs, bias, shared, support, old, channels, cooling, watch, first, last, new, seen, moved
-        )
-        sums += _folded(seen, n_modes)
-        change = np.maximum(change, moved.reshape(-1, n_modes).max(0))
-    return sums.T, change
-
-
-def _by_rows(costs: Float32s, bias: Float32s, n_modes: int, channels: int) -> bool:
-    """Whether the labels of a pixel are so many that they are treated together, instead of those of many pixels."""
-    return n_modes == 1 and bias.shape[1] == 0 and MANY <= costs.shape[1] == channels
-
-
-def _columns(terms: int, n_modes: int) -> Floats:
-    """Room for sums (terms, s * K), one column for each of the modes of the s pixels that kernels treat together.
-
-    Kernels take eight columns at a time, so that s is a multiple of eight.
-    """
-    return np.zeros((terms, max(1, TOGETHER // (8 * n_modes)) * 8 * n_modes))
-
-
-def _folded(seen: Floats, n_modes: int) -> Floats:
-    """(terms, K) sums of all columns of each mode."""
-    return np.asarray(seen.reshape(len(seen), -1, n_modes).sum(1))
 
 
 def ascend(
@@ -450,20 +68,22 @@ class Climb:
 
 def climb(
     iteration: Iteration,
-    values: Float32s,
+    values: Float32s | None,
     temperature: Floats,
     *,
     tolerance: float,
     max_iterations: int,
     alike: bool = False,
 ) -> tuple[Float32s, Climb]:
-    """Update channels (n, channels * K) until no marginal moves by more than ``tolerance``.
+    """Update channels (n, channels * K), in place where that is possible, until no marginal moves by more than
+    ``tolerance``.
 
-    ``alike`` says that all modes begin at the same point.
+    Without ``values``, pixels do not hear of each other at first.  ``alike`` says that all modes begin at the same
+    point.
     """
     n_modes, heat = iteration.n_modes, np.asarray(temperature, np.float64)
     cooling = (1.0 / heat).astype(np.float32)
-    old, spare = values, None
+    old, spare = iteration.start(cooling) if values is None else iteration.begin_at(values), None
     alone, threshold = iteration.watch and iteration.crf.n > SMALL, max(tolerance, SETTLED)
     made, change = 0, np.full(n_modes, np.inf)
     damped, free = np.zeros(n_modes, bool), np.full(n_modes, np.inf)
@@ -473,7 +93,7 @@ def climb(
         if iteration.in_place and iteration.crf.is_attractive and not damped.any():
             new = old
         else:
-            new = room(*values.shape) if spare is None else spare
+            new = room(*old.shape) if spare is None else spare
             spare = old
         note = threshold if alone and iteration.calm and max_iterations - made > 2 else np.inf
         sums, change = iteration.step(old, cooling, new, rough=rough, alike=alike, note=note)

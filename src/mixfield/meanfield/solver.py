@@ -16,9 +16,10 @@ from mixfield.energy.energy import Energy, allowed_labels, check
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.energy.occupancy import Occupancy
 from mixfield.errors import InfeasibleWarning, MixfieldError, NotConvergedWarning
-from mixfield.meanfield import coordinate, dense, parallel, silhouettes, starts
+from mixfield.meanfield import coordinate, dense, packing, parallel, silhouettes, starts
 from mixfield.meanfield.ascent import Ascent
 from mixfield.meanfield.free_energy import bounds
+from mixfield.meanfield.iteration import Iteration
 from mixfield.meanfield.mode import Mode
 from mixfield.meanfield.tilt import Tilt
 
@@ -227,19 +228,19 @@ def _dense_mean_field(crf: DenseCRF, heat: float, solver: Solver) -> Mode:
     matter."""
     labels = active_labels(crf)[0] if heat == 1.0 else np.arange(crf.n_labels)
     small = crf.restricted(labels) if len(labels) < crf.n_labels else crf
-    iteration = dense.Iteration(small, 1, dense.no_bias(small), threads=solver.threads)
+    iteration = Iteration(small, 1, packing.no_bias(small), threads=solver.threads)
     values, run = dense.climb(
         iteration,
-        iteration.start(np.full(1, 1.0 / heat, np.float32)),
+        None,
         np.full(1, heat),
         tolerance=max(solver.tolerance_for(crf), dense.SINGLE),
         max_iterations=solver.max_iterations,
     )
-    log_z = iteration.bounds(values)
+    log_z = iteration.bounds(values, untouched=True)
     if small.channels == len(labels):  # all are there: no copy
-        q = dense.by_label(small, values, 1)[..., 0].reshape(*crf.shape, len(labels))
+        q = packing.by_label(small, values, 1)[..., 0].reshape(*crf.shape, len(labels))
     else:
-        q = dense.unpack(small, values, 1)[0].reshape(*crf.shape, len(labels))
+        q = packing.unpack(small, values, 1)[0].reshape(*crf.shape, len(labels))
     return Mode(
         marginals=_arrays.frozen(q) if small is crf else restored(q, labels, crf.n_labels),
         log_z=float(log_z[0]),

@@ -16,7 +16,8 @@ from mixfield.clamping.multiplier import Settled
 from mixfield.clamping.optima import Optima
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import InfeasibleError
-from mixfield.meanfield import dense
+from mixfield.meanfield import dense, packing
+from mixfield.meanfield.iteration import Iteration
 from mixfield.meanfield.solver import Solver
 
 CHANNELS = 16  # numbers of a pixel, up to which modes of dense fields are cheaper together than one after the other
@@ -47,17 +48,17 @@ class Releasing:
 
     def root(self, cell: Cell) -> Settled:  # noqa: ARG002 (nothing is cut yet)
         """The mean field that starts where pixels do not hear of each other."""
-        iteration = dense.Iteration(self.crf, 1, dense.no_bias(self.crf), threads=self.solver.threads)
+        iteration = Iteration(self.crf, 1, packing.no_bias(self.crf), threads=self.solver.threads)
         values, run = dense.climb(
             iteration,
-            iteration.start(np.ones(1, np.float32)),
+            None,
             np.ones(1),
             tolerance=max(self.solver.tolerance_for(self.crf), dense.SINGLE),
             max_iterations=self.solver.max_iterations,
         )
-        q = dense.unpack(self.crf, values, 1)
+        q = packing.unpack(self.crf, values, 1)
         self.labelings.append(_labels(q[0]))
-        return Settled(q, iteration.bounds(values), run.converged, run.iterations)
+        return Settled(q, iteration.bounds(values, untouched=True), run.converged, run.iterations)
 
     def warm_up(self, root: Leaf) -> Settled | None:  # noqa: ARG002
         """The root is converged already."""

@@ -19,7 +19,8 @@ from mixfield.energy.channels import room
 from mixfield.energy.gaussian import Bilateral, Features, Gaussian, Kernel, grid_filter
 from mixfield.energy.normalization import Normalization
 from mixfield.errors import MixfieldError
-from mixfield.meanfield import dense
+from mixfield.meanfield import packing
+from mixfield.meanfield.iteration import Iteration
 from mixfield.pydensecrf.grid import recognise
 from mixfield.pydensecrf.inputs import bandwidths, image, matrix, way_out
 
@@ -103,7 +104,7 @@ class DenseCRF:
         self._nvar, self._nlabels = int(nvar), _arrays.at_least("nlabels", nlabels, 1)
         self._costs: Float32s | None = None
         self._kernels: list[Kernel] = []
-        self._built: dense.Iteration | None = None
+        self._built: Iteration | None = None
 
     # ------------------------------------------------------------------ the energy
 
@@ -226,25 +227,25 @@ class DenseCRF:
         return self._costs.reshape(*self._shape, self._nlabels)
 
     @property
-    def _iteration(self) -> dense.Iteration:
+    def _iteration(self) -> Iteration:
         """The updates of one mode; the filters are built at the first use."""
         if self._built is None:
             crf = dense_crf.DenseCRF(self._unary(), self._kernels, negligible=0, symmetric=False)
-            self._built = dense.Iteration(crf, 1, dense.no_bias(crf), threads=_threads.available(), watch=False)
+            self._built = Iteration(crf, 1, packing.no_bias(crf), threads=_threads.available(), watch=False)
         return self._built
 
     def _channels(self, Q: Float32s) -> Float32s:
         _arrays.check_shape(
             "Q", np.asarray(Q), (self._nlabels, self._nvar), "= (nlabels, n), as startInference gives it"
         )
-        return dense.pack(self._iteration.crf, np.asarray(Q).T[None])
+        return packing.pack(self._iteration.crf, np.asarray(Q).T[None])
 
     def _marginals(self, values: Float32s) -> Float32s:
         """Marginals (L, n); a view of the channels where these hold all labels."""
         crf = self._iteration.crf
         if crf.channels == self._nlabels:
             return values[:, : self._nlabels].T
-        return cast(Float32s, dense.unpack(crf, values, 1)[0].T)
+        return cast(Float32s, packing.unpack(crf, values, 1)[0].T)
 
 
 class DenseCRF2D(DenseCRF):
