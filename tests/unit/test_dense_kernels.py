@@ -277,5 +277,5 @@ def test_movers_are_the_pixels_that_change(rng):
     old = rng.random((50, 4)).astype(np.float32)
     new = old.copy()
     new[[3, 17, 41], 2] += 0.5
-    assert softmax.movers(old, new, np.float32(0.1), 0, len(old)).tolist() == [3, 17, 41]
-    assert softmax.movers(old, new, np.float32(0.1), 4, 41).tolist() == [17]
+    assert softmax.movers(old, new, np.float32(0.1)).tolist() == [3, 17, 41]
+    assert softmax.movers(old, old, np.float32(0.0)).tolist() == []

@@ -86,6 +86,23 @@ def test_the_free_energy_told_is_that_of_the_energy(n_labels, rng):
     assert min(rises) > -1e-4
 
 
+@pytest.mark.parametrize("normalization", ["before", "after", "none", "symmetric"])
+@pytest.mark.parametrize("n_labels", [2, 9])
+def test_log_z_for_every_normalization(normalization, n_labels, rng):
+    appearance = mf.Bilateral(smooth((12, 15), 3, rng), 4.0, 12.0, 0.5, normalization=normalization)
+    crf = mf.DenseCRF(scores((12, 15), n_labels, rng), [mf.Gaussian(3.0, 1.0, normalization="after"), appearance])
+    mode = mf.mean_field(crf)
+    assert mode.log_z == pytest.approx(bound(crf, mode.marginals), rel=1e-5)
+
+
+@pytest.mark.parametrize("n_labels", [3, 9, 21])
+def test_marginals_sum_to_one_at_any_temperature(n_labels, rng):
+    crf = photo((6, 7), n_labels, rng)
+    for temperature in (1e-30, 1e-3, 1e3, 1e30):
+        q = mf.mean_field(crf, temperature=temperature).marginals
+        assert q.sum(-1) == pytest.approx(np.ones((6, 7)), abs=1e-5)
+
+
 @pytest.mark.parametrize("weight", [-1.0, -3.0])
 def test_repulsive_kernels_converge_by_half_steps(weight, rng):
     crf = mf.DenseCRF(rng.normal(size=(12, 12, 2)), [mf.Gaussian(1.0, weight)])

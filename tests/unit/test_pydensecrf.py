@@ -363,3 +363,13 @@ def test_grey_and_16_bit_images(unary, image):
     crf.addPairwiseBilateral(5, 60, image[..., 0], 2)
     crf.addPairwiseBilateral(5, 60 * 257, image.astype(np.uint16) * 257, 2)
     assert np.isfinite(crf.inference(2)).all()
+
+
+def test_the_divergence_counts_large_costs_once():
+    costs = np.random.default_rng(0).random((3, 20))
+    plain, shifted = dcrf.DenseCRF2D(5, 4, 3), dcrf.DenseCRF2D(5, 4, 3)
+    for crf, more in ((plain, 0.0), (shifted, 2e5)):
+        crf.setUnaryEnergy(costs + more)
+        crf.addPairwiseGaussian(sxy=3, compat=2)
+    q = np.array(plain.inference(3))
+    assert shifted.klDivergence(q) - plain.klDivergence(q) == pytest.approx(20 * 2e5, rel=1e-7)

@@ -58,7 +58,10 @@ class Scratch:
     @contextmanager
     def lent(self) -> Iterator[NDArray[np.float32]]:
         """Some of it, whatever is in it."""
-        memory = self._free.pop() if self._free else space(self.rows, self.width)
+        try:
+            memory = self._free.pop()
+        except IndexError:
+            memory = space(self.rows, self.width)
         try:
             yield memory
         finally:

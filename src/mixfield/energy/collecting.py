@@ -39,7 +39,7 @@ class Flowing(Sums, Protocol):
         """
 
     def finish(self, threads: int, *, rough: bool = False) -> None:
-        """What `take` does after all pixels are collected."""
+        """What `take` does after all pixels are collected, once: what was collected is used up."""
 
 
 def collect_all(sums: Flowing, values: Float32s, parts: Parts, threads: int) -> None:

@@ -26,6 +26,7 @@ class Coupling:
     compatibility : ``None`` in that case, else (L, L) costs.
     strength : the weight, or the largest eigenvalue of minus the costs.
     unit : whether the kernel is normalised: its own largest eigenvalue is one.
+    balanced : whether that is done alike on both sides.
     attractive : whether it never favours unequal labels: the plain update cannot raise the free energy.
     """
 
@@ -33,6 +34,7 @@ class Coupling:
     compatibility: Float32s | None
     strength: float
     unit: bool
+    balanced: bool
     attractive: bool
 
     def restricted(self, labels: NDArray[np.int64]) -> Coupling:
@@ -48,15 +50,15 @@ def couple(
     """A kernel with its filter built."""
     normalization.check(kernel.normalization)
     weight = _finite("weight", kernel.weight)
-    unit = kernel.normalization != "none"
+    unit, balanced = kernel.normalization != "none", kernel.normalization in ("none", "symmetric")
     if potts:
         built = kernel.filter(shape, float(weight), symmetric=symmetric, threads=threads)
-        return Coupling(built, None, float(weight), unit, bool(weight >= 0))
+        return Coupling(built, None, float(weight), unit, balanced, bool(weight >= 0))
     costs = _compatibility(kernel, weight, n_labels)
     built = kernel.filter(shape, 1.0, symmetric=symmetric, threads=threads)
     centred = np.eye(n_labels) - 1.0 / n_labels
     attraction = np.linalg.eigvalsh(-centred @ costs @ centred)
-    return Coupling(built, costs, max(0.0, float(attraction[-1])), unit, bool(attraction[0] > -1e-6))
+    return Coupling(built, costs, max(0.0, float(attraction[-1])), unit, balanced, bool(attraction[0] > -1e-6))
 
 
 def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:

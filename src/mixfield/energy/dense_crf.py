@@ -15,7 +15,7 @@ from mixfield.energy.collecting import Sums
 from mixfield.energy.coupling import couple
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.lattice import Lattice
-from mixfield.energy.portions import Portions
+from mixfield.energy.portions import Hear, Portions
 from mixfield.energy.unary import FORBIDDEN, LARGE, log_costs, tamed
 from mixfield.errors import InfeasibleError, MixfieldError
 
@@ -257,7 +257,7 @@ class DenseCRF:
         scratch: Scratch,
         n_modes: int,
         threads: int,
-        hear: Callable[[int, int, int, Float32s], object],
+        hear: Hear,
         *,
         in_order: bool = False,
     ) -> None:
@@ -265,9 +265,8 @@ class DenseCRF:
 
         The support lies in ``scratch`` and may be written to.  The bands of a part come ``in_order`` if wanted.
         """
-        shares = portions.parts if in_order else [(band, band + 1) for band in range(len(portions.bands))]
 
-        def add(first: int, last: int, support: Float32s) -> None:
+        def add(band: int, first: int, last: int, support: Float32s) -> None:
             if not self.couplings or self.couplings[0].compatibility is not None:
                 support[:] = 0.0
             for number, (coupling, ready) in enumerate(zip(self.couplings, sums, strict=True)):
@@ -277,15 +276,9 @@ class DenseCRF:
                     filtered = np.empty_like(support)
                     ready.add(first, last, filtered, keep=False)
                     kernels.softmax.mix_add(filtered, coupling.compatibility, n_modes, support)
+            hear(band, first, last, support)
 
-        def work(begin: int, end: int) -> None:
-            with scratch.lent() as memory:
-                for band in range(shares[begin][0], shares[end - 1][1]):
-                    first, last = portions.bands[band]
-                    add(first, last, memory[: last - first])
-                    hear(band, first, last, memory[: last - first])
-
-        _threads.split(work, len(shares), threads, updates=self.n * scratch.width)
+        portions.each_band(add, scratch, threads, in_order=in_order)
 
     def region(self, points: NDArray[np.int64], n_modes: int, threads: int = 1) -> Callable[[Float32s], Float32s]:
         """An approximation of the support that some pixels give each other: (p, C) probabilities to (p, C)."""

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _threads
+from mixfield.energy.channels import Scratch
+
+Hear = Callable[[int, int, int, NDArray[np.float32]], object]  # band, first pixel, the one behind the last, memory
 
 BAND = 1 << 18  # numbers that one thread works on at a time, about
 BANDS = 16  # at least, and multiples of that, so that threads get equal shares
@@ -25,12 +34,12 @@ class Portions:
     parts: tuple[tuple[int, int], ...]
 
     @staticmethod
-    def of(n: int, row: int, channels: int, parts: int) -> Portions:
-        """Those of ``n`` pixels in rows of ``row``, with some ``channels`` each, in so many parts if there are."""
+    def of(n: int, row: int, channels: int, affordable: int) -> Portions:
+        """Those of ``n`` pixels in rows of ``row``, with some ``channels`` each, where so many parts are affordable."""
         rows = -(-n // row)
         step = -(-rows // (BANDS * -(-n * channels // (BANDS * BAND))))
         bands = tuple((row * first, min(n, row * (first + step))) for first in range(0, rows, step))
-        parts = min(len(bands), max(PARTS[0], min(parts, PARTS[1])))
+        parts = min(len(bands), max(PARTS[0], min(affordable, PARTS[1])))
         cuts = [len(bands) * part // parts for part in range(parts + 1)]
         return Portions(bands, tuple(pairwise(cuts)))
 
@@ -48,3 +57,18 @@ class Portions:
     def part_of(self) -> tuple[int, ...]:
         """The part of each band."""
         return tuple(part for part, (first, last) in enumerate(self.parts) for _ in range(first, last))
+
+    def each_band(self, hear: Hear, scratch: Scratch, threads: int, *, in_order: bool) -> None:
+        """Call ``hear(band, first, last, memory)`` for every band, with room for its pixels.
+
+        The bands of a part come ``in_order`` if wanted.
+        """
+        shares = self.parts if in_order else [(band, band + 1) for band in range(len(self.bands))]
+
+        def work(begin: int, end: int) -> None:
+            with scratch.lent() as memory:
+                for band in range(shares[begin][0], shares[end - 1][1]):
+                    first, last = self.bands[band]
+                    hear(band, first, last, memory[: last - first])
+
+        _threads.split(work, len(shares), threads, updates=self.bands[-1][1] * scratch.width)

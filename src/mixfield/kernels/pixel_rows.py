@@ -32,9 +32,9 @@ from mixfield.kernels.vectors import (
     spread,
 )
 
-FAR_AHEAD = 512
+COMING = 512  # costs from here to those that are asked for early
 GROUP = 32  # pixels that go through each step together, so that none waits for the end of another
-FAR, FORBIDDEN = np.float32(-1e30), np.float32(1e6)
+FAR, FORBIDDEN = np.float32(-3e38), np.float32(1e6)
 LOG2_E, LN2 = np.float32(vectors.LOG2_E), np.float32(vectors.LN2)
 
 
@@ -76,7 +76,7 @@ class _Reader:
 
 def _vector_differ(blocks):
     """z[row:] = field[at:] - costs[place:] for the first ``left`` numbers of some vectors, of which at least one is in
-    the last; -1e30 for the others; and the largest."""
+    the last; very little for the others; and the largest."""
 
     @intrinsic
     def differ(context, field, at, costs, place, left, z, row):  # noqa: ARG001
@@ -280,9 +280,9 @@ def update(costs, field, old, cooling, watch, first, last, new, sums, change):
     seen, factor = np.zeros(4 * LANES, np.float32), cooling * LOG2_E
     for begin in range(first, last, GROUP):
         count, at, place = min(GROUP, last - begin), (begin - first) * channels, begin * labels
-        if channels == 24:
+        if channels == 24:  # as most have: no loops within a pixel, here and below
             for i in range(count):
-                fetch(flat_costs, place + i * labels + FAR_AHEAD)
+                fetch(flat_costs, place + i * labels + COMING)
                 top[i] = _differ24(flat_field, at + i * 24, flat_costs, place + i * labels, labels, z, i * 24)
             for i in range(count):
                 total[i] = _exponentiate24(z, i * 24, top[i], factor, odds)

@@ -154,11 +154,11 @@ def largest_totals(unary, labels, factor, first, last, total):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def movers(old, new, threshold, first, last):
-    """Pixels from ``first`` to ``last`` that change by more than ``threshold``."""
-    found = np.empty(last - first, np.int64)
+def movers(old, new, threshold):
+    """Pixels that change by more than ``threshold``."""
+    found = np.empty(len(old), np.int64)
     count = 0
-    for p in range(first, last):
+    for p in range(len(old)):
         moved = np.float32(0.0)
         for c in range(old.shape[1]):
             moved = max(moved, abs(new[p, c] - old[p, c]))

@@ -107,7 +107,7 @@ def climb(
         if (change <= tolerance).all() and not (rough and tolerance < FINE):
             old = new
             break
-        if damped.any() and new is not old:
+        if damped.any() and new is not old:  # in place, half steps begin with the next one
             _halve(iteration, old, new, damped)
             unary[damped] = np.nan
         elif alone:

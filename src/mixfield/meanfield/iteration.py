@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _threads, kernels
+from mixfield import kernels
 from mixfield.energy.channels import Scratch, room, space
 from mixfield.energy.collecting import Flowing
 from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.portions import Hear
 from mixfield.meanfield import packing
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,6 @@ INNER = 8  # updates of moving pixels between two of the whole field
 MANY = 8  # labels from which those of a pixel are updated together
 TOGETHER = 256  # modes of pixels that are updated together: contiguous numbers, whatever the number of modes
 
-Hear = Callable[[int, int, int, Float32s], object]  # of a band, its first pixel, the one behind the last, the support
 Noted = tuple[NDArray[np.int64], Float32s, Float32s]  # some pixels, what they heard, and what they were before
 
 
@@ -74,7 +73,7 @@ class Iteration:
                 self._update(None, cooling, None if left else values, collect=left > 0)
             return values
         old = self.start(cooling)
-        new = room(*old.shape)
+        new = old if self.in_place else room(*old.shape)
         for _ in range(updates):
             self.step(old, cooling, new)
             old, new = new, old
@@ -92,8 +91,9 @@ class Iteration:
     ) -> tuple[Floats, Floats]:
         """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes.
 
-        Modes that are all ``alike`` are filtered as one.  ``new`` may be ``old`` if the iteration works ``in_place``.
-        Pixels that change by more than ``note`` are noted for `settle_movers`.
+        Modes that are all ``alike`` are filtered as one.  ``new`` may be ``old`` if the iteration works ``in_place``:
+        who changes the values then before the next step says so by `begin_at`.  Pixels that change by more than
+        ``note`` are noted for `settle_movers`.
         """
         self.sample = old[::SAMPLED].copy()
         if not alike:
@@ -103,22 +103,17 @@ class Iteration:
 
     def _begin(self, cooling: Float32s, values: Float32s | None) -> None:
         """The start, written to ``values`` or only collected."""
-        bands, parts, used = self.portions.bands, self.portions.parts, self.n_modes * self.crf.channels
-        silence = np.zeros(self.crf.n, np.float32)
+        silence, used = np.zeros(self.crf.n, np.float32), self.n_modes * self.crf.channels
 
-        def work(begin: int, end: int) -> None:
-            with self.scratch.lent() as memory:
-                for band in range(parts[begin][0], parts[end - 1][1]):
-                    first, last = bands[band]
-                    nothing = memory[: last - first]
-                    nothing[:] = 0.0
-                    new = nothing if values is None else values[first:last]
-                    new[:, used:] = 0.0
-                    self._update_band(silence, nothing, new, cooling, (first, last), new)
-                    if self.flows:
-                        self._collect(band, new)
+        def hear(band: int, first: int, last: int, nothing: Float32s) -> None:
+            nothing[:] = 0.0
+            new = nothing if values is None else values[first:last]
+            new[:, used:] = 0.0
+            self._update_band(silence, nothing, new, cooling, (first, last), new, watch=False)
+            if self.flows:
+                self._collect(band, new)
 
-        _threads.split(work, len(parts), self.threads, updates=self.crf.n * self.width)
+        self.portions.each_band(hear, self.scratch, self.threads, in_order=self.flows)
         self.collected = values if self.flows else None
 
     def _prepare(self, values: Float32s | None, *, rough: bool = False) -> None:
@@ -153,7 +148,7 @@ class Iteration:
 
         def update(band: int, first: int, last: int, support: Float32s) -> Float32s:
             before, after = (support if values is None else values[first:last] for values in (old, new))
-            told[band] = self._update_band(shared, support, before, cooling, (first, last), after)
+            told[band] = self._update_band(shared, support, before, cooling, (first, last), after, watch=self.watch)
             return after
 
         def update_and_collect(band: int, first: int, last: int, support: Float32s) -> None:
@@ -165,11 +160,10 @@ class Iteration:
                 was = memory[: last - first]
                 was[:] = old[first:last]
                 after = update(band, first, last, support)
-                moved = kernels.softmax.movers(was, after, np.float32(note), 0, last - first)
+                moved = kernels.softmax.movers(was, after, np.float32(note))
                 noted[band] = moved + first, support[moved], was[moved]
 
         hear: Hear = update_and_collect if collect else update_and_note if note < np.inf else update
-
         if alike and old is not None:
             self._listen_as_one(old, hear, rough=rough, in_order=collect)
         else:
@@ -187,9 +181,11 @@ class Iteration:
         cooling: Float32s,
         pixels: tuple[int, int],
         new: Float32s,
+        *,
+        watch: bool,
     ) -> tuple[Floats, Floats]:
         crf = self.crf
-        return _update(crf.costs, self.bias, shared, support, old, crf.channels, cooling, pixels, new, watch=self.watch)
+        return _update(crf.costs, self.bias, shared, support, old, crf.channels, cooling, pixels, new, watch=watch)
 
     def _listen_as_one(self, old: Float32s, hear: Hear, *, rough: bool, in_order: bool) -> None:
         """`DenseCRF.listen` for modes that are all alike."""
@@ -217,7 +213,7 @@ class Iteration:
         Returns (K, 2), how much the cost and the entropy rise by that, and the updates made, at ``most``.
         """
         sample = values[::SAMPLED].copy()
-        share = len(kernels.softmax.movers(self.sample, sample, np.float32(threshold), 0, len(sample))) / len(sample)
+        share = len(kernels.softmax.movers(self.sample, sample, np.float32(threshold))) / len(sample)
         self.calm = share * min(1.0, share / self.moving) <= 2 * FEW  # to be expected next time
         self.moving = max(share, 1e-9)
         count = sum(len(moved) for moved, *_ in self.noted)
@@ -253,7 +249,7 @@ class Iteration:
     def bounds(self, values: Float32s, *, untouched: bool = False) -> Floats:
         """(K,) H - E without bias, in float64; of ``values`` that are ``untouched`` since they were updated, or of
         any."""
-        crf = self.crf
+        crf, rough = self.crf, all(coupling.balanced for coupling in self.crf.couplings)
         if not untouched:
             self.begin_at(values)
         nothing, terms = packing.no_bias(crf), np.zeros((len(self.portions.bands), 3, self.n_modes))
@@ -269,7 +265,7 @@ class Iteration:
                 kernels.softmax.bound_terms(
                     crf.costs,
                     nothing,
-                    self.shared[True],
+                    self.shared[rough],
                     support,
                     q,
                     crf.channels,
@@ -280,8 +276,8 @@ class Iteration:
                 )
                 terms[band] += _folded(seen, self.n_modes)
 
-        # one order of the directions is enough: both give the same quadratic form
-        self._prepare(values, rough=True)
+        # one order of the directions is enough where both give the same quadratic form
+        self._prepare(values, rough=rough)
         crf.listen(self.sums, self.portions, self.scratch, self.n_modes, self.threads, hear)
         support, cost, information = terms.sum(0)
         return np.asarray(0.5 * support - cost - information) - float(crf.least.sum())

@@ -187,7 +187,8 @@ class DenseCRF:
         minus ``mixfield.Mode.log_z`` of the same marginals.
         """
         values = self._channels(Q)
-        unary = float(np.einsum("ln,nl->", Q, self._iteration.crf.costs, dtype=np.float64))
+        crf = self._iteration.crf
+        unary = float(np.einsum("ln,nl->", Q, crf.costs, dtype=np.float64)) + float(crf.least.sum())
         entropy = sum(_entropy(Q[:, first:last]) for first, last in self._iteration.portions.bands)
         bound = float(self._iteration.bounds(values)[0])  # entropy - unary + support / 2
         return entropy - unary - 2 * bound
