@@ -66,13 +66,13 @@ class Axis:
         place = (np.arange(size) - (step - 1) / 2) / step + 2  # of pixels, in coarse pixels; two lie before the first
         above = np.floor(place).astype(np.int64) - 1
         window = _window(place[:, None] - above[:, None] - np.arange(OVER))
-        count = int(above[-1]) + 4
+        count = int(above[-1]) + OVER
         here = np.zeros(count)
         np.add.at(here, above[:, None] + np.arange(OVER), window)
         summed = np.convolve(here, taps)[len(taps) // 2 :]
         sums = (window * summed[above[:, None] + np.arange(OVER)]).sum(1)
         before, after = factors(sums.astype(np.float32), normalization)
-        below = np.floor((np.arange(count) - 4) * step + (step - 1) / 2).astype(np.int64) + 1
+        below = np.floor((np.arange(count) - OVER) * step + (step - 1) / 2).astype(np.int64) + 1
         under = below[:, None] + np.arange(OVER * step)
         inside = (under >= 0) & (under < size)
         under = np.clip(under, 0, size - 1)
@@ -131,9 +131,9 @@ class CoarseGrid:
         top, left = int(above.min()), int(beside.min())
         high, wide = int(above.max()) + OVER - top, int(beside.max()) + OVER - left
         over = ((above - top).astype(np.int32)[:, None] + near)[:, :, None] * np.int32(wide)
-        corner = (over + ((beside - left).astype(np.int32)[:, None] + near)[:, None, :]).reshape(-1, 16)
+        corner = (over + ((beside - left).astype(np.int32)[:, None] + near)[:, None, :]).reshape(-1, OVER * OVER)
         down, up = (
-            (rows[row][:, :, None] * columns[column][:, None, :]).reshape(-1, 16)
+            (rows[row][:, :, None] * columns[column][:, None, :]).reshape(-1, OVER * OVER)
             for rows, columns in ((self.rows.down, self.columns.down), (self.rows.up, self.columns.up))
         )
         ones = np.ones(len(points), np.float32)

@@ -36,8 +36,8 @@ class Portions:
     @staticmethod
     def of(n: int, row: int, channels: int, affordable: int) -> Portions:
         """Those of ``n`` pixels in rows of ``row``, with some ``channels`` each, where so many parts are affordable."""
-        rows = -(-n // row)
-        step = -(-rows // (BANDS * -(-n * channels // (BANDS * BAND))))
+        rows, wanted = -(-n // row), BANDS * -(-n * channels // (BANDS * BAND))
+        step = -(-rows // wanted)
         bands = tuple((row * first, min(n, row * (first + step))) for first in range(0, rows, step))
         parts = min(len(bands), max(PARTS[0], min(affordable, PARTS[1])))
         cuts = [len(bands) * part // parts for part in range(parts + 1)]
