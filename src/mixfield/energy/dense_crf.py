@@ -22,7 +22,7 @@ from mixfield.errors import InfeasibleError, MixfieldError
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-SPARE = 8  # times the pixels must be more than the corners of a lattice for each further part
+SPARE = 4  # times as many pixels as corners of a lattice there must be for each part that is collected apart
 FEW = 6  # labels up to which it pays to leave out the last of them
 
 
