@@ -23,7 +23,7 @@ def test_bands_and_parts_cover_a_field(n, row, channels, wanted):
         assert all(first < last for first, last in ranges)
         assert all(one[1] == other[0] for one, other in pairwise(ranges))
     assert all(first % row == 0 for first, _ in portions.bands)
-    assert len(portions.parts) <= 8
+    assert len(portions.parts) <= 4
     assert [portions.part_of[band] for band, _ in portions.parts] == list(range(len(portions.parts)))
     assert portions.largest == max(last - first for first, last in portions.bands)
     assert portions.largest * channels <= BAND + row * channels
@@ -35,7 +35,7 @@ def test_large_lattices_are_collected_in_fewer_parts():
         mf.DenseCRF(np.zeros((60, 80, 2)), [mf.Bilateral(picture, *widths)]) for widths in ((9.0, 0.05), (90.0, 9.0))
     )
     assert len(few.portions(4).parts) == 2
-    assert len(many.portions(4).parts) == 8
+    assert len(many.portions(4).parts) == 4
 
 
 def test_scratch_memory_is_lent_again():

@@ -74,11 +74,14 @@ class Lattice:
         lattice = Lattice(corner, weight, len(found.keys), chains, np.ones(n, np.float32), symmetric)
         # filtered ones: how much kernel each point has around it; a point far from all others gets itself back
         gain = np.float32(1 + 2.0**-d)
-        before, after = factors(lattice.row_sums(threads)[0] / gain, normalization)
-        factor = np.float32(strength) * after
-        ratio = gain * before / np.where(factor == 0, np.float32(1.0), factor)
-        _threads.split(lambda a, b: kernels.lattice.scale(weight, factor / gain, a, b), n, threads, updates=2 * n)
-        return replace(lattice, ratio=ratio.astype(np.float32))
+        around = lattice.row_sums(threads)[0]
+        around /= gain
+        before, after = factors(around, normalization)
+        factor, ratio = np.float32(strength) * after, gain * before
+        np.divide(ratio, factor, out=ratio, where=factor != 0)
+        factor /= gain
+        _threads.split(lambda a, b: kernels.lattice.scale(weight, factor, a, b), n, threads, updates=2 * n)
+        return replace(lattice, ratio=ratio)
 
     def sums(self, channels: int, parts: Parts) -> LatticeSums:
         """Sums of so many channels over a field in parts."""
@@ -106,7 +109,7 @@ class Lattice:
         _threads.each(blur, len(tables), threads, updates=4 * self.size)
         sums = np.empty((len(tables), n), np.float32)
         _threads.split(work, n, threads, updates=4 * n)
-        return (sums[0] + sums[-1]) / np.float32(2.0), sums[0]
+        return sums.mean(0, dtype=np.float32), sums[0]
 
     def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
         """The sums over some of the points at the same points, (p, C) to (p, C), on the corners around them alone."""

@@ -25,12 +25,12 @@ def factors(sums: Float32s, normalization: Normalization) -> tuple[Float32s, Flo
 
     ``symmetric`` makes the largest eigenvalue of the kernel one.
     """
-    ones = np.ones_like(sums)
-    inverse = (1.0 / np.maximum(sums, 1e-20)).astype(np.float32)
+    if normalization == "none":
+        return np.ones_like(sums), np.ones_like(sums)
+    inverse = np.maximum(sums, np.float32(1e-20))
+    np.divide(np.float32(1.0), inverse, out=inverse)
     if normalization == "symmetric":
-        return np.sqrt(inverse), np.sqrt(inverse)
-    if normalization == "before":
-        return inverse, ones
-    if normalization == "after":
-        return ones, inverse
-    return ones, ones
+        root = np.sqrt(inverse, out=inverse)
+        return root, root
+    ones = np.ones_like(sums)
+    return (inverse, ones) if normalization == "before" else (ones, inverse)

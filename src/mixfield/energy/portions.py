@@ -17,7 +17,7 @@ Hear = Callable[[int, int, int, NDArray[np.float32]], object]  # band, first pix
 
 BAND = 1 << 18  # numbers that one thread works on at a time, about
 BANDS = 16  # at least, and multiples of that, so that threads get equal shares
-PARTS = 2, 8  # at least and at most, where there are so many bands
+PARTS = 2, 4  # at least and at most, where there are so many bands
 
 
 @dataclass(frozen=True)
