@@ -237,7 +237,7 @@ def speed(quick: bool) -> None:
         print("  (mixfield.pydensecrf is not there: no rows for the drop-in)")
     else:
         programs |= {"drop-in, 1 thread": drop_in(case, 1), "drop-in, 2 threads": drop_in(case, 2)}
-    base, *times = medians([peer(case), *programs.values()], 3 if quick else 5)
+    base, *times = medians([peer(case), *programs.values()], 3 if quick else 15)
     print(f"  {'pydensecrf':28s} {base}")
     for name, taken in zip(programs, times, strict=True):
         gain = base.over(taken)
@@ -308,7 +308,7 @@ def growth(quick: bool) -> None:
     """Four times the pixels, 2 threads."""
     side = 250 if quick else 500
     small, large = random_case(side, side, 21), random_case(2 * side, 2 * side, 21)
-    one, four, before, after = medians([ours(small, 2), ours(large, 2), peer(small), peer(large)], 1 if quick else 3)
+    one, four, before, after = medians([ours(small, 2), ours(large, 2), peer(small), peer(large)], 1 if quick else 7)
     ratio = four.over(one)
     print(
         f"  {side**2 / 1000:.0f}k -> {4 * side**2 / 1000:.0f}k pixels: {ratio.wall:.2f} times the time, "
