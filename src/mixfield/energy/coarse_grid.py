@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
 from mixfield.energy.channels import room, space
-from mixfield.energy.collecting import Parts, collect_all
+from mixfield.energy.collecting import Flowing, Parts
 from mixfield.energy.normalization import Normalization, factors
 
 Floats = NDArray[np.float64]
@@ -149,27 +149,20 @@ class CoarseGrid:
         return sums
 
 
-class GridSums:
+class GridSums(Flowing):
     """Values on a coarse grid before and after the sums.
 
     Coarse rows that two parts of the image reach belong to the first of them; what the second has for them is kept
     below the grid until all is collected.
     """
 
-    flows = True
-
     def __init__(self, grid: CoarseGrid, channels: int, parts: Parts) -> None:
-        self._grid, self._parts, self._channels = grid, parts, channels
+        self._grid, self.parts, self._channels = grid, parts, channels
         rows, wide, width = grid.rows, len(grid.columns.below), len(grid.columns.above)
         self._starts = [first // width for first, _ in parts]
         self._fresh = [int(rows.above[start - 1]) + OVER if start else 0 for start in self._starts]
         self._collected = space(len(rows.below) + OVER * (len(parts) - 1), wide * channels)
         self._summed = space(len(rows.below), wide * channels)
-
-    def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:
-        """Collect all values (n, C) and finish."""
-        collect_all(self, values, self._parts, threads)
-        self.finish(threads, rough=rough)
 
     def collect(self, part: int, values: Float32s, first: int) -> None:
         """Bring whole rows of values (p, C), from pixel ``first`` on, to the coarse grid."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -17,10 +18,6 @@ Parts = Sequence[tuple[int, int]]  # the first pixel of each part of a field, an
 class Sums(Protocol):
     """Sums of some channels over all pixels, under a kernel."""
 
-    @property
-    def flows(self) -> bool:
-        """Whether pixels can be collected for the next sums while these are being read: see `Flowing`."""
-
     def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:
         """Whatever is common to all pixels, from values (n, C); ``rough`` allows a cheaper approximation."""
 
@@ -28,9 +25,27 @@ class Sums(Protocol):
         """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C); without ``keep``, write them."""
 
 
-class Flowing(Sums, Protocol):
-    """Sums for which pixels are collected a few at a time, while the last sums can still be read."""
+class Flowing(ABC):
+    """Sums for which pixels are collected a few at a time, while the last sums can still be read.
 
+    Attributes
+    ----------
+    parts : of the field, collected apart from each other.
+    """
+
+    parts: Parts
+
+    def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:
+        """Collect all values (n, C), a part by each thread, and finish."""
+
+        def work(part: int) -> None:
+            first, last = self.parts[part]
+            self.collect(part, values[first:last], first)
+
+        _threads.each(work, len(self.parts), threads, updates=4 * values.size)
+        self.finish(threads, rough=rough)
+
+    @abstractmethod
     def collect(self, part: int, values: Float32s, first: int) -> None:
         """Take note of the values (p, C) of pixels from ``first`` on.
 
@@ -38,15 +53,10 @@ class Flowing(Sums, Protocol):
         forgotten; different parts may be collected by different threads.
         """
 
+    @abstractmethod
     def finish(self, threads: int, *, rough: bool = False) -> None:
-        """What `take` does after all pixels are collected, once: what was collected is used up."""
+        """Make the sums of what was collected ready to be read, once: it is used up."""
 
-
-def collect_all(sums: Flowing, values: Float32s, parts: Parts, threads: int) -> None:
-    """Collect values (n, C), a part by each thread."""
-
-    def work(part: int) -> None:
-        first, last = parts[part]
-        sums.collect(part, values[first:last], first)
-
-    _threads.each(work, len(parts), threads, updates=4 * values.size)
+    @abstractmethod
+    def add(self, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
+        """Add the sums of pixels ``first`` to ``last`` to ``out`` (last - first, C); without ``keep``, write them."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
 from mixfield.energy.channels import space
-from mixfield.energy.collecting import Parts, collect_all
+from mixfield.energy.collecting import Flowing, Parts
 from mixfield.energy.normalization import Normalization, factors
 
 Float32s = NDArray[np.float32]
@@ -58,6 +58,8 @@ class Lattice:
         n, d = features.shape
         multiplier = np.append(np.random.default_rng(d).integers(1, 2**62, d) | 1, 0)
         step = multiplier.sum() - (d + 1) * multiplier  # of a key, to the neighbour: +1 everywhere, -d at the direction
+        side = np.arange(1, d + 1)
+        scale = ((d + 1) * np.sqrt(2 / 3 / (side * (side + 1)))).astype(np.float32)
         corner, weight = np.empty((n, d + 1), np.int32), np.empty((n, d + 1), np.float32)
         found, chunks = _Numbering(n), [slice(k, min(n, k + TOGETHER)) for k in range(0, n, TOGETHER)]
         places = [np.empty((min(n, TOGETHER), d + 1), np.int64) for _ in range(2)]  # keys, one while the other is read
@@ -65,7 +67,7 @@ class Lattice:
         def embed(k: int) -> Int64s:
             chunk = chunks[k]
             keys = places[k % 2][: chunk.stop - chunk.start]
-            _embed(features[chunk], multiplier, step, keys, weight[chunk])
+            kernels.lattice.embed(features[chunk], scale, multiplier, step, keys, weight[chunk])
             return keys
 
         for chunk, keys in zip(chunks, _threads.ahead(embed, len(chunks), threads), strict=True):
@@ -132,24 +134,17 @@ class Lattice:
         return sums
 
 
-class LatticeSums:
+class LatticeSums(Flowing):
     """Tables of values at the corners of a lattice: one of each part of the points, and one of all, blurred."""
 
-    flows = True
-
     def __init__(self, lattice: Lattice, channels: int, parts: Parts) -> None:
-        self._lattice, self._parts = lattice, parts
+        self._lattice, self.parts = lattice, parts
         self._blurred, *self._collected = (space(lattice.size, channels) for _ in range(1 + len(parts)))
-
-    def take(self, values: Float32s, threads: int, *, rough: bool = False) -> None:
-        """Collect all values (n, C) and finish."""
-        collect_all(self, values, self._parts, threads)
-        self.finish(threads, rough=rough)
 
     def collect(self, part: int, values: Float32s, first: int) -> None:
         """Splat the values (p, C) of points from ``first`` on."""
         table, lattice = self._collected[part], self._lattice
-        if first == self._parts[part][0]:
+        if first == self.parts[part][0]:
             table[:] = 0.0
         kernels.lattice.splat(values, lattice.corner, lattice.weight, lattice.ratio, first, table)
 
@@ -191,13 +186,6 @@ def _blur(table: Float32s, chains: tuple[Chain, ...], threads: int) -> None:
             kernels.lattice.blur(table, order, bond, _end(bond, first), _end(bond, last))
 
         _threads.split(work, len(bond), threads, updates=len(bond) * table.shape[1] / 8)
-
-
-def _embed(features: Float32s, multiplier: Int64s, step: Int64s, keys: Int64s, weight: Float32s) -> None:
-    """Keys and weights of the corners around some points."""
-    d = features.shape[1]
-    scale = np.sqrt(2 / 3) * (d + 1) / np.sqrt(np.arange(1, d + 1) * np.arange(2, d + 2))
-    kernels.lattice.embed(features, scale.astype(np.float32), multiplier, step, keys, weight)
 
 
 class _Numbering:

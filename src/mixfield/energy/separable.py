@@ -132,9 +132,7 @@ class Separable:
 
 
 class SeparableSums:
-    """Values on a grid, which are filtered along the last two axes when they are read."""
-
-    flows = False  # rows are read around the point that is updated: they must stay
+    """Values on a grid, which are filtered along the last two axes when they are read, and must stay until then."""
 
     def __init__(self, grid: Separable, channels: int) -> None:
         self._grid = grid

@@ -83,7 +83,8 @@ def climb(
     """
     n_modes, heat = iteration.n_modes, np.asarray(temperature, np.float64)
     cooling = (1.0 / heat).astype(np.float32)
-    old, spare = iteration.start(cooling) if values is None else iteration.begin_at(values), None
+    iteration.forget()
+    old, spare = iteration.start(cooling) if values is None else values, None
     alone, threshold = iteration.watch and iteration.crf.n > SMALL, max(tolerance, SETTLED)
     made, change = 0, np.full(n_modes, np.inf)
     damped, free = np.zeros(n_modes, bool), np.full(n_modes, np.inf)

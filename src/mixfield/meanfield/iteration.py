@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +38,8 @@ class Iteration:
         self.width = crf.width(n_modes)
         self.portions = crf.portions(self.width)
         self.sums, self.scratch = crf.sums(self.width, self.portions), Scratch(self.portions.largest, self.width)
-        self.in_place = all(sums.flows for sums in self.sums)
+        self.flowing = [sums for sums in self.sums if isinstance(sums, Flowing)]
+        self.in_place = len(self.flowing) == len(self.sums)
         self.flows = self.in_place and threads <= len(self.portions.parts)
         self.collected: Float32s | None = None  # the channels that were collected when they were updated
         few = crf.channels < crf.n_labels
@@ -58,10 +57,9 @@ class Iteration:
         self.calm, self.moving = False, 1.0  # at first nearly all will move
         return values
 
-    def begin_at(self, values: Float32s) -> Float32s:
-        """The same channels; what was collected before may be of others, or of these before somebody changed them."""
+    def forget(self) -> None:
+        """What was collected may be of other values than those to come, or of these before somebody changed them."""
         self.collected = None
-        return values
 
     def run(self, cooling: Float32s, updates: int) -> Float32s:
         """Channels after a number of updates from the `start` on; those in between are not written down."""
@@ -70,7 +68,7 @@ class Iteration:
             self._begin(cooling, None)
             for left in reversed(range(updates)):
                 self._prepare(None)
-                self._update(None, cooling, None if left else values, collect=left > 0)
+                self._update_all(None, cooling, None if left else values, collect=left > 0)
             return values
         old = self.start(cooling)
         new = old if self.in_place else room(*old.shape)
@@ -92,14 +90,14 @@ class Iteration:
         """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes.
 
         Modes that are all ``alike`` are filtered as one.  ``new`` may be ``old`` if the iteration works ``in_place``:
-        who changes the values then before the next step says so by `begin_at`.  Pixels that change by more than
+        who changes the values then before the next step says so by `forget`.  Pixels that change by more than
         ``note`` are noted for `settle_movers`.
         """
         self.sample = old[::SAMPLED].copy()
         if not alike:
             self._prepare(old, rough=rough)
         collect = self.flows and new is old and note == np.inf
-        return self._update(old, cooling, new, rough=rough, alike=alike, note=note, collect=collect)
+        return self._update_all(old, cooling, new, rough=rough, alike=alike, note=note, collect=collect)
 
     def _begin(self, cooling: Float32s, values: Float32s | None) -> None:
         """The start, written to ``values`` or only collected."""
@@ -118,18 +116,19 @@ class Iteration:
 
     def _prepare(self, values: Float32s | None, *, rough: bool = False) -> None:
         """Make the sums of channels ready, or of those that were collected."""
-        for sums in self.sums:
-            if values is None or values is self.collected:
-                cast(Flowing, sums).finish(self.threads, rough=rough)
-            else:
+        if values is None or values is self.collected:
+            for collected in self.flowing:
+                collected.finish(self.threads, rough=rough)
+        else:
+            for sums in self.sums:
                 sums.take(values, self.threads, rough=rough)
-        self.collected = None
+        self.forget()
 
     def _collect(self, band: int, values: Float32s) -> None:
-        for sums in self.sums:
-            cast(Flowing, sums).collect(self.portions.part_of[band], values, self.portions.bands[band][0])
+        for sums in self.flowing:
+            sums.collect(self.portions.part_of[band], values, self.portions.bands[band][0])
 
-    def _update(
+    def _update_all(
         self,
         old: Float32s | None,
         cooling: Float32s,
@@ -251,7 +250,7 @@ class Iteration:
         any."""
         crf, rough = self.crf, all(coupling.balanced for coupling in self.crf.couplings)
         if not untouched:
-            self.begin_at(values)
+            self.forget()
         nothing, terms = packing.no_bias(crf), np.zeros((len(self.portions.bands), 3, self.n_modes))
 
         def hear(band: int, first: int, last: int, support: Float32s) -> None:
