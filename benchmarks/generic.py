@@ -24,17 +24,18 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 import mixfield as mf
+from experiments.claims import Claim, table, verdict
+from experiments.measured import Measured, items, kept
+from experiments.provenance import provenance
 from mixfield import batch
 from mixfield.baselines.restarts import reading_order
-from mixfield.energy.energy import allowed_labels
+from mixfield.energy.base import allowed_labels
 from mixfield.io import uai
-from mixfield.meanfield import coordinate, starts
-from mixfield.meanfield.solver import soft_penalty
-from mixfield.meanfield.tilt import Tilt
-from mixfield.report.curves import Curve, Mark, Panel, write_curves
-from mixfield.reproduce.claims import Claim, table, verdict
-from mixfield.reproduce.measured import Measured, items, kept
-from mixfield.reproduce.provenance import provenance
+from mixfield.reports.curves import Curve, Mark, Panel, write_curves
+from mixfield.solvers import factor_graph as coordinate
+from mixfield.solvers import starts
+from mixfield.solvers.mean_field import soft_penalty
+from mixfield.solvers.tilt import Tilt
 
 # without evidence, at most 300 variables: pygms takes seconds, not hours
 MODELS = ["Grids_11", "Grids_13", "Segmentation_11", "Segmentation_13", "Segmentation_15"]

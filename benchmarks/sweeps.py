@@ -16,8 +16,9 @@ import numpy as np
 from numba import njit, prange
 
 import mixfield as mf
-from mixfield.meanfield import starts
-from mixfield.meanfield.tilt import Tilt
+from mixfield.energy import grid_edges
+from mixfield.solvers import starts
+from mixfield.solvers.tilt import Tilt
 
 
 @njit(parallel=True)
@@ -55,7 +56,7 @@ def sweep_time(graph: mf.FactorGraph, n_modes: int, sweeps: int, threads: int) -
 def grid(side: int) -> mf.FactorGraph:
     """A binary grid with a different coupling on every edge."""
     rng = np.random.default_rng(0)
-    edges = mf.grid_edges((side, side))
+    edges = grid_edges((side, side))
     return mf.FactorGraph.ising(rng.normal(size=(side, side)), edges, rng.normal(size=len(edges)))
 
 

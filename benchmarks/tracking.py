@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mixfield as mf
+from mixfield.scene import Ground
 from mixfield.temporal.choice import choose_modes
 from mixfield.temporal.costs import ModeCosts, frame_costs, stack
 from mixfield.temporal.flow import disjoint_paths
@@ -25,7 +26,7 @@ from mixfield.temporal.program import Program
 from mixfield.temporal.search import PROMISING, bridged
 from mixfield.temporal.timegrid import Ends, Motion, unroll
 
-PRICES = {"posterior": mf.posterior_price, "printed": mf.printed_price}
+PRICES = {"posterior": mf.temporal.posterior_price, "printed": mf.temporal.printed_price}
 
 
 def doubts(seed: int, price: str) -> ModeCosts:
@@ -51,7 +52,7 @@ def noise(seed: int, price: str, modes: int = 4) -> ModeCosts:
 
 
 def main(seeds: int) -> None:
-    motion = Motion((40, 40), 1, mf.Ground((40, 40), 0.5).border(), 5.0)
+    motion = Motion((40, 40), 1, Ground((40, 40), 0.5).border(), 5.0)
     grid = unroll(np.ones((80, 1600), bool), motion, Ends.open(motion))
     print("| modes | price | KSP, 1.1 M arcs, s | KSP*, s | gap %, mean | worst |")
     print("|---|---|---|---|---|---|")
@@ -76,7 +77,7 @@ def main(seeds: int) -> None:
 
 def pruning(seeds: int) -> None:
     """Optima on fewer cells against the answer on all of them."""
-    motion = Motion((40, 40), 1, mf.Ground((40, 40), 0.5).border(), 5.0)
+    motion = Motion((40, 40), 1, Ground((40, 40), 0.5).border(), 5.0)
     print("| modes | seed | likely cells | and bridges | all cells | bound | the paper loses % | with bridges % |")
     print("|---|---|---|---|---|---|---|---|")
     for family in (doubts, noise):

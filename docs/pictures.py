@@ -14,8 +14,9 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import mixfield as mf
-from mixfield.report import demos
-from mixfield.report.video_page import VideoFrame, video_page
+from mixfield.apps import as_pixels, segmentation_energy, superpixel_energy
+from mixfield.reports import demos
+from mixfield.reports.video_page import VideoFrame, video_page
 
 HERE = Path(__file__).parent / "images"
 COLOURS = 200  # of the palette of a picture, so that it stays small
@@ -27,8 +28,8 @@ def demo_figure() -> None:
     from matplotlib import pyplot
 
     photo = mf.datasets.scribbled_photo()
-    energy = mf.superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=demos.CERTAINTY)
-    post = mf.as_pixels(mf.infer(energy, 4), photo.superpixels)
+    energy = superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=demos.CERTAINTY)
+    post = as_pixels(mf.infer(energy, 4), photo.superpixels)
     given = photo.image.copy()
     given[photo.scribbles == 0], given[photo.scribbles == 1] = (40, 110, 255), (255, 221, 0)
     figure, axes = pyplot.subplots(1, 5, figsize=(13, 3), layout="constrained")
@@ -53,7 +54,7 @@ def doubtful_video(frames: int = 14) -> str:
         scores = np.where(ball, 0.85, np.where(patch, 0.65 if t % 3 == 2 else 0.25, 0.2))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            energy = mf.segmentation_energy(image, scores, kernels=kernels)
+            energy = segmentation_energy(image, scores, kernels=kernels)
             single.append(mf.mean_field(energy).labeling())
             posteriors.append(mf.infer(energy, n_modes=3))
         images.append(image)

@@ -10,12 +10,13 @@ probabilities, and since the grid is small the exact answer tells whether they a
 import matplotlib.pyplot as plt
 
 import mixfield as mf
+from mixfield.solvers import critical_temperature
 
 # %%
 # A field of 16 x 16 binary variables: evidence in the top half only, coupling strong in the right half only.
 
 graph = mf.datasets.four_zones(16)
-single = mf.mean_field(graph, anneal_from=mf.critical_temperature(graph))
+single = mf.mean_field(graph, anneal_from=critical_temperature(graph))
 post = mf.infer(graph, n_modes=2)
 truth = mf.exact(graph)
 

@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import mixfield as mf
+from mixfield.apps import entropy_gap, segmentation_energy
 
 # %%
 # An image with two squares, and the probability of "object": sure of the red square, 0.56 for the blue one, with
@@ -34,8 +35,8 @@ scores = np.clip(scores + blotches, 0.02, 0.98)
 
 kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
 post = mf.segment(image, scores, n_modes=2, kernels=kernels)
-energy = mf.segmentation_energy(image, scores, kernels=kernels)
-gap = mf.entropy_gap(energy, post.modes[0])
+energy = segmentation_energy(image, scores, kernels=kernels)
+gap = entropy_gap(energy, post.modes[0])
 print("weights", post.weights.round(3))
 
 # %%

@@ -11,12 +11,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import mixfield as mf
+from mixfield.apps import as_pixels, superpixel_energy
 
 # %%
 # The photograph comes with scikit-image; the superpixels could be those of any algorithm.
 
 photo = mf.datasets.scribbled_photo()
-energy = mf.superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=0.99)
+energy = superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=0.99)
 post = mf.infer(energy, n_modes=4)
 
 # %%
@@ -30,5 +31,5 @@ figure, axes = plt.subplots(1, 5, figsize=(13, 3), layout="constrained")
 axes[0].imshow(given)
 axes[0].set_title("scribbles")
 axes[0].set_axis_off()
-mf.as_pixels(post, photo.superpixels).plot(photo.image, axes=axes[1:])
+as_pixels(post, photo.superpixels).plot(photo.image, axes=axes[1:])
 plt.show()

@@ -21,6 +21,7 @@ from browsing import browser, open_page  # noqa: F401 (fixtures)
 from hypothesis import HealthCheck, settings
 
 import mixfield as mf
+from mixfield.energy import grid_edges
 
 settings.register_profile(
     "mixfield",
@@ -59,7 +60,7 @@ def toy():
 @pytest.fixture
 def two_wells():
     """Nine spins in a 3 x 3 grid that agree, all of them up or all of them down, up a little more likely."""
-    return mf.FactorGraph.ising(np.full((3, 3), 0.02), mf.grid_edges((3, 3)), 1.0)
+    return mf.FactorGraph.ising(np.full((3, 3), 0.02), grid_edges((3, 3)), 1.0)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import mixfield as mf
+from mixfield.scene import Ground
 from mixfield.scene.view import View
 
 
@@ -20,7 +21,7 @@ def random_room(rng, shape=(2, 3), n_views=2, size=(19, 14), hidden=0.2, **optio
     if not any(view.visible.any() for view in views):
         views[0] = View(width, height, np.tile([2, 2, 6, 8], (n, 1)))
     options.setdefault("variance", (0.05,) * n_views)
-    return mf.Scene(mf.Ground(shape, 0.5), tuple(views), prior=0.1, **options)
+    return mf.Scene(Ground(shape, 0.5), tuple(views), prior=0.1, **options)
 
 
 def random_masks(rng, scene):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import mixfield as mf
-from mixfield.report.field_page import field_page
-from mixfield.report.people_page import TrackTable, people_page
-from mixfield.report.segmentation_page import segmentation_page
-from mixfield.report.video_page import VideoFrame, video_page
+from mixfield.apps import superpixel_energy
+from mixfield.reports.field_page import field_page
+from mixfield.reports.people_page import TrackTable, people_page
+from mixfield.reports.segmentation_page import segmentation_page
+from mixfield.reports.video_page import VideoFrame, video_page
 
 
 def segmented():
@@ -19,7 +20,7 @@ def segmented():
     scribbles = np.full((40, 60), -1)
     scribbles[20, 2:12], scribbles[20, 48:58] = 0, 1
     superpixels = np.arange(60)[None] // 10 + 6 * (np.arange(40)[:, None] // 20)
-    energy = mf.superpixel_energy(image, scribbles, superpixels, certainty=0.99, contrast=40)
+    energy = superpixel_energy(image, scribbles, superpixels, certainty=0.99, contrast=40)
     post = mf.infer(energy, 3)
     gap = np.linspace(0, 1, 2400).reshape(40, 60)
     return image, post, gap, superpixels, scribbles

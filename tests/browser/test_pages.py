@@ -10,8 +10,8 @@ import pages
 import pytest
 from PIL import Image
 
-import mixfield as mf
 from mixfield.apps.detection import positions
+from mixfield.io import read_label_map
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_the_label_map_can_be_downloaded(open_page, segmentation):
     with page.expect_download() as waiting:
         page.get_by_label("download the label map of mode 2").click()
     assert waiting.value.suggested_filename == "mode_2.png"
-    np.testing.assert_array_equal(mf.read_label_map(waiting.value.path()), post.labelings()[1][superpixels])
+    np.testing.assert_array_equal(read_label_map(waiting.value.path()), post.labelings()[1][superpixels])
 
 
 def test_a_large_page_is_small_and_quick(open_page):

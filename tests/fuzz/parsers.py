@@ -21,9 +21,21 @@ import mixfield as mf
 from mixfield.apps.segmentation import Kernels
 from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError
-from mixfield.io import calibration, cvml, kernels, pom, scene_file, tracks, uai
-from mixfield.report import results, video_file
-from mixfield.report.video_page import video_page
+from mixfield.io import (
+    calibration,
+    cvml,
+    kernels,
+    pom,
+    read_image,
+    read_label_map,
+    read_scores,
+    scene_file,
+    tracks,
+    uai,
+    write_uai,
+)
+from mixfield.reports import results, video_file
+from mixfield.reports.video_page import video_page
 from mixfield.scene.ground import Ground
 from mixfield.scene.scene import Scene
 from mixfield.scene.view import View
@@ -122,7 +134,7 @@ def _models() -> list[bytes]:
         [2, 3], [((0,), np.array([0.0, np.inf])), ((0, 1), np.arange(6.0).reshape(2, 3))]
     )
     bayes = b"BAYES\n2\n2 2\n2\n1 0\n2 0 1\n\n2\n 0.25 0.75\n\n4\n 0.5 0.5 1e-400 1 # end\n"
-    return [_written(".uai", lambda path: mf.write_uai(path, graph)), bayes]
+    return [_written(".uai", lambda path: write_uai(path, graph)), bayes]
 
 
 def _scene() -> Scene:
@@ -303,16 +315,16 @@ PARSERS = {
     "kernels.toml": Parser(
         ".toml", kernels.read_kernels, lambda: [_written(".toml", lambda path: kernels.write_kernels(path, Kernels()))]
     ),
-    "scores npy": Parser(".npy", mf.read_scores, _arrays),
-    "scores npz": Parser(".npz", mf.read_scores, lambda: [_npz(probs=np.ones((3, 4, 2))), _npz(a=np.ones(3), b=2)]),
-    "label map": Parser(".png", mf.read_label_map, _pictures("PNG", ("L", "P", "1", "RGB"))),
-    "image png": Parser(".png", mf.read_image, _pictures("PNG", ("L", "P", "RGB", "RGBA", "LA", "I;16"))),
-    "image jpeg": Parser(".jpg", mf.read_image, _pictures("JPEG", ("L", "RGB", "CMYK"))),
-    "image tiff": Parser(".tif", mf.read_image, _pictures("TIFF", ("L", "RGB", "F", "I;16"))),
-    "image gif": Parser(".gif", mf.read_image, _pictures("GIF", ("L", "P"))),
-    "image webp": Parser(".webp", mf.read_image, _pictures("WEBP", ("RGB", "RGBA"))),
-    "image bmp": Parser(".bmp", mf.read_image, _pictures("BMP", ("L", "RGB"))),
-    "image ppm": Parser(".ppm", mf.read_image, _pictures("PPM", ("L", "RGB"))),
+    "scores npy": Parser(".npy", read_scores, _arrays),
+    "scores npz": Parser(".npz", read_scores, lambda: [_npz(probs=np.ones((3, 4, 2))), _npz(a=np.ones(3), b=2)]),
+    "label map": Parser(".png", read_label_map, _pictures("PNG", ("L", "P", "1", "RGB"))),
+    "image png": Parser(".png", read_image, _pictures("PNG", ("L", "P", "RGB", "RGBA", "LA", "I;16"))),
+    "image jpeg": Parser(".jpg", read_image, _pictures("JPEG", ("L", "RGB", "CMYK"))),
+    "image tiff": Parser(".tif", read_image, _pictures("TIFF", ("L", "RGB", "F", "I;16"))),
+    "image gif": Parser(".gif", read_image, _pictures("GIF", ("L", "P"))),
+    "image webp": Parser(".webp", read_image, _pictures("WEBP", ("RGB", "RGBA"))),
+    "image bmp": Parser(".bmp", read_image, _pictures("BMP", ("L", "RGB"))),
+    "image ppm": Parser(".ppm", read_image, _pictures("PPM", ("L", "RGB"))),
     "posterior": Parser(".npz", mf.load, cache(_posteriors)),
     "posterior's header": Parser(".json", _read_header, cache(_headers)),
     "video": Parser(".npz", video_file.read_video, cache(_videos)),

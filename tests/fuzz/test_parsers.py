@@ -19,8 +19,8 @@ from PIL import Image
 import mixfield as mf
 from mixfield import _npy, batch
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
-from mixfield.io import calibration, footage, images
-from mixfield.report.svg import Panel, figure
+from mixfield.io import calibration, footage, images, read_image, read_scores
+from mixfield.reports.svg import Panel, figure
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -68,12 +68,12 @@ def test_nothing_is_unpickled(tmp_path):
     np.savez(tmp_path / "a.npz", probs=np.array([Canary()], object), header=np.array([Canary()], object), marginals=1)
     (tmp_path / "b.npy").write_bytes(pickle.dumps(Canary()))
     (tmp_path / "b.npz").write_bytes(pickle.dumps(Canary()))
-    for read in (mf.read_scores, mf.load, calibration.read_camera):
+    for read in (read_scores, mf.load, calibration.read_camera):
         for path in sorted(tmp_path.glob("*.np[yz]")):
             with pytest.raises(FileFormatError):
                 read(path)
     with pytest.raises(FileFormatError, match="pickled objects are not read"):
-        mf.read_scores(tmp_path / "a.npy")
+        read_scores(tmp_path / "a.npy")
 
 
 def test_arrays_of_python_2(tmp_path):
@@ -81,7 +81,7 @@ def test_arrays_of_python_2(tmp_path):
     np.save(tmp_path / "a.npy", np.ones((3, 4, 2)))
     content = (tmp_path / "a.npy").read_bytes().replace(b"(3, 4, 2), ", b"(3L, 4, 2),")
     (tmp_path / "a.npy").write_bytes(content)
-    assert mf.read_scores(tmp_path / "a.npy").shape == (3, 4, 2)
+    assert read_scores(tmp_path / "a.npy").shape == (3, 4, 2)
 
 
 def test_numbers_that_are_no_integers_of_this_machine():
@@ -97,7 +97,7 @@ def test_decompression_bombs_name_the_limit(tmp_path, monkeypatch):
     bomb = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(5001))) + chunk(b"IEND", b"")
     (tmp_path / "bomb.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bomb)
     with pytest.raises(TooLargeError, match=str(images.LARGEST)):
-        mf.read_image(tmp_path / "bomb.png")
+        read_image(tmp_path / "bomb.png")
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 40,)})
     (tmp_path / "bomb.npy").write_bytes(header.getvalue())
@@ -105,18 +105,18 @@ def test_decompression_bombs_name_the_limit(tmp_path, monkeypatch):
         archive.writestr("probs.npy", header.getvalue())
     for name in ("bomb.npy", "bomb.npz"):
         with pytest.raises(TooLargeError, match=str(_npy.LARGEST)):
-            mf.read_scores(tmp_path / name)
+            read_scores(tmp_path / name)
     monkeypatch.setattr(_npy, "LARGEST", 10_000)
     np.savez_compressed(tmp_path / "zeros.npz", probs=np.zeros((100, 100, 2)))
     with pytest.raises(TooLargeError, match="at most 10000 are read"):
-        mf.read_scores(tmp_path / "zeros.npz")
+        read_scores(tmp_path / "zeros.npz")
 
 
 def test_large_image_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
     monkeypatch.setattr(images, "LARGEST", 100)
     Image.new("L", (20, 20)).save(tmp_path / "large.png")
     with pytest.raises(TooLargeError, match="20 x 20 pixels, more than the 100 that are read"):
-        mf.read_image(tmp_path / "large.png")
+        read_image(tmp_path / "large.png")
 
 
 def test_entities_are_not_read(tmp_path):

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mixfield.elimination.junction_tree import exact
 from mixfield.io import uai
-from mixfield.junction_tree import exact
 
 DATA = Path(os.environ.get("MIXFIELD_DATA", Path(__file__).parents[3] / "shared" / "data")) / "uai" / "uai2014"
 MODELS = sorted(DATA.glob("*.uai"))

@@ -21,7 +21,9 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.energy import grid_edges
 from mixfield.errors import FewerModesWarning
+from mixfield.mixture import Search, breadth_first
 
 EPSILONS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 N_MODES = 4
@@ -30,7 +32,7 @@ N_MODES = 4
 def _field(seed, attractive):
     """A 3 x 4 Ising field that melts late: strong couplings, weak fields."""
     rng = np.random.default_rng(seed)
-    edges = mf.grid_edges((3, 4))
+    edges = grid_edges((3, 4))
     coupling = rng.uniform(0.5, 1.5, len(edges)) * (1 if attractive else rng.choice([-1, 1], len(edges)))
     return mf.FactorGraph.ising(rng.uniform(-0.2, 0.2, (3, 4)), edges, coupling)
 
@@ -41,10 +43,10 @@ def _posterior(graph, epsilon):
         return mf.infer(
             graph,
             N_MODES,
-            criterion=mf.PhaseTransition(mf.RandomGroup(3)),
-            clamp=mf.Clamp(epsilon=epsilon),
-            order=mf.breadth_first,
-            search=mf.Search(root=6, root_sweeps=50, leaf_sweeps=20),
+            criterion=mf.criteria.PhaseTransition(mf.criteria.RandomGroup(3)),
+            clamp=mf.constraints.Clamp(epsilon=epsilon),
+            order=breadth_first,
+            search=Search(root=6, root_sweeps=50, leaf_sweeps=20),
         )
 
 

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from strategies import SEEDS, factor_lists, graphs, graphs_with_marginals
 
 import mixfield as mf
+from mixfield.energy import grid_edges
 from mixfield.errors import FewerModesWarning, InfeasibleError, InfeasibleWarning
-from mixfield.meanfield.free_energy import bounds
+from mixfield.mixture import Search
+from mixfield.solvers import critical_temperature
+from mixfield.solvers.free_energy import bounds
 
-QUICK = mf.Search(root=4, root_sweeps=40, leaf_sweeps=20)
+QUICK = Search(root=4, root_sweeps=40, leaf_sweeps=20)
 
 
 def infer(graph, n_modes, **options):
@@ -114,7 +117,7 @@ def test_the_same_seed_gives_the_same_bytes(graph, seed):
 def test_a_leaf_for_every_state_is_exact(graph):
     """Asked for more modes than there are states, a field that can be cut at all is cut to pieces."""
     assume(np.prod(graph.label_counts) <= 48)
-    assume(mf.critical_temperature(graph) > 1)
+    assume(critical_temperature(graph) > 1)
     post = infer(graph, 100)
     kl = naive.log_z(graph) - post.log_z
     assert -1e-9 <= kl <= naive.log_z(graph) - mf.mean_field(graph, restarts=5).log_z + 1e-9
@@ -187,7 +190,7 @@ def test_renaming_labels_renames_the_answer(case, seed):
 def test_renaming_leaves_the_bound_of_the_mixture(seed):
     """Turning all spins over and renaming the variables of an Ising grid: the same bound, the modes turned over."""
     rng = np.random.default_rng(seed)
-    edges = mf.grid_edges((3, 3))
+    edges = grid_edges((3, 3))
     h, j = rng.uniform(-1, 1, 9), rng.uniform(-2, 2, len(edges))
     place = rng.permutation(9)
     plain = mf.infer(mf.FactorGraph.ising(h, edges, j), 4)

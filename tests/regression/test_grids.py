@@ -14,7 +14,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.io import uai
-from mixfield.meanfield.free_energy import bounds
+from mixfield.solvers.free_energy import bounds
 
 FAMILIES = [("mmmf", False), ("mmmf", True), ("weller", False), ("weller", True)]
 IDS = [f"{preset}-{'attractive' if attractive else 'mixed'}" for preset, attractive in FAMILIES]

@@ -18,9 +18,9 @@ from mixfield import batch
 from mixfield.batch import manifest
 from mixfield.errors import FileFormatError
 from mixfield.mixture.archive import VERSION
-from mixfield.report.video_file import VERSION as VIDEO
-from mixfield.report.video_file import read_video, write_video
-from mixfield.report.video_page import VideoFrame
+from mixfield.reports.video_file import VERSION as VIDEO
+from mixfield.reports.video_file import read_video, write_video
+from mixfield.reports.video_page import VideoFrame
 
 SAVED = Path(__file__).parent / "saved"
 

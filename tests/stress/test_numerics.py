@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.energy import grid_edges
 from mixfield.errors import MixfieldError, MixfieldWarning
 
 pytestmark = [
@@ -17,7 +18,7 @@ pytestmark = [
     pytest.mark.filterwarnings(r"ignore::RuntimeWarning:mixfield\.kernels\..*"),
 ]
 
-EDGES = mf.grid_edges((2, 3))
+EDGES = grid_edges((2, 3))
 SCALES = [1e-300, 1e-6, 1e3, 1e6, 1e30, 1e99]
 
 

@@ -8,6 +8,7 @@ import pytest
 from conftest import BlackBox
 
 import mixfield as mf
+from mixfield.energy import grid_edges
 from mixfield.errors import FewerModesWarning, MixfieldError
 
 
@@ -54,7 +55,7 @@ def test_entropy_gap_clamps_single_variables_that_melt(two_wells):
 
 
 def test_entropy_gap_on_a_field_that_does_not_melt():
-    hot = mf.FactorGraph.ising(np.zeros((3, 3)), mf.grid_edges((3, 3)), 0.05)
+    hot = mf.FactorGraph.ising(np.zeros((3, 3)), grid_edges((3, 3)), 0.05)
     with pytest.warns(FewerModesWarning):
         assert len(mf.baselines.clamp_entropy_gap(hot, 3).modes) == 1
 

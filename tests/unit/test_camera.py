@@ -12,6 +12,7 @@ from mixfield.datasets import look_at
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io.calibration import camera_from, read_camera
 from mixfield.io.cvml import read_cvml
+from mixfield.scene import Person
 from mixfield.scene.camera import Calibrated, FromHomography
 from mixfield.scene.lens import OpenCVLens, TsaiLens
 
@@ -66,13 +67,13 @@ def test_a_folding_lens_does_not_show_what_is_far_outside():
 
 
 def test_silhouettes_stand_on_their_feet(upright):
-    boxes = upright.silhouettes(GRID, mf.Person(1.8, 0.5))
+    boxes = upright.silhouettes(GRID, Person(1.8, 0.5))
     feet, heads = upright.project(_points(0.0)), upright.project(_points(1.8))
     np.testing.assert_allclose(boxes[:, 3], feet[:, 1], atol=1e-9)
     np.testing.assert_allclose(boxes[:, 1], heads[:, 1], atol=1e-9)
     assert (boxes[:, 0] < feet[:, 0]).all()
     assert (boxes[:, 2] > feet[:, 0]).all()
-    wider = upright.silhouettes(GRID, mf.Person(1.8, 0.7))
+    wider = upright.silhouettes(GRID, Person(1.8, 0.7))
     assert (wider[:, 2] - wider[:, 0] > boxes[:, 2] - boxes[:, 0]).all()
 
 
@@ -83,7 +84,7 @@ def test_homography_agrees_with_the_camera_it_came_from(upright):
     np.testing.assert_allclose(flat.project(GRID), upright.project(_points(0.0)), atol=1e-6)
     np.testing.assert_allclose(flat.to_ground(pixels), points, atol=1e-6)
     assert np.isnan(flat.project(np.array([(-20.0, -20.0)]))).all()
-    ours, theirs = (c.silhouettes(GRID, mf.Person()) for c in (flat, upright))
+    ours, theirs = (c.silhouettes(GRID, Person()) for c in (flat, upright))
     np.testing.assert_allclose(ours[:, 3], theirs[:, 3], atol=1e-6)
     ratio = (ours[:, 3] - ours[:, 1]) / (theirs[:, 3] - theirs[:, 1])
     assert np.all((ratio > 0.8) & (ratio < 1.25))
@@ -180,7 +181,7 @@ def test_pets_calibration(data):
     _, left, top, wide, tall = np.concatenate(
         list(read_cvml(folder / "PETS2009-S2L1-cropped-frames0-399.xml").values())
     ).T
-    boxes = camera.silhouettes(camera.to_ground(np.stack([left + wide / 2, top + tall], axis=-1)), mf.Person(1.75))
+    boxes = camera.silhouettes(camera.to_ground(np.stack([left + wide / 2, top + tall], axis=-1)), Person(1.75))
     assert np.mean((boxes[:, 3] - boxes[:, 1]) / tall) == pytest.approx(0.998, abs=0.01)
     np.testing.assert_allclose(boxes[:, 3], top + tall, atol=1e-6)
 

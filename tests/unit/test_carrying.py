@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.apps import segmentation_energy
 from mixfield.apps.carrying import CarriedOver
 from mixfield.apps.matching import Matches
 from mixfield.errors import MixfieldError
@@ -21,7 +22,7 @@ def frame(left, seen=0.4, n_labels=4):
     probs[8:16, left : left + 10, 0], probs[8:16, left : left + 10, 2] = 1.0 - seen, seen
     image = np.full(SHAPE, 60, np.uint8)
     image[8:16, left : left + 10] = 160
-    return mf.segmentation_energy(image, probs, kernels=mf.Kernels(sxy=5, srgb=10))
+    return segmentation_energy(image, probs, kernels=mf.Kernels(sxy=5, srgb=10))
 
 
 def moved(by):

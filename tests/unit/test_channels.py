@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-from mixfield.energy.channels import padded, reused, room, space
+from mixfield.filters.buffers import padded, reused, room, space
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (7, 3, 5), (1000, 24)])

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import mixfield as mf
 from mixfield.cli import app, main
-from mixfield.io import uai
+from mixfield.io import read_label_map, uai, write_uai
 
 runner = CliRunner()
 
@@ -20,7 +20,7 @@ runner = CliRunner()
 @pytest.fixture
 def model(tmp_path):
     path = tmp_path / "model.uai"
-    mf.write_uai(path, mf.datasets.random_ising(4, rng=1))
+    write_uai(path, mf.datasets.random_ising(4, rng=1))
     return path
 
 
@@ -130,7 +130,7 @@ def test_demo_of_a_photograph_leaves_two_questions_open(tmp_path):
     facts = json.loads(runner.invoke(app, ["demo", "--out", str(out), "--json"]).stdout)
     assert len(facts["weights"]) == 4
     assert max(facts["weights"]) < 0.5
-    maps = np.stack([mf.read_label_map(out / f"mode_{k}.png") for k in range(1, 5)])
+    maps = np.stack([read_label_map(out / f"mode_{k}.png") for k in range(1, 5)])
     helmet, table, face, wall = ((slice(200, 240), slice(180, 220)), (slice(155, 170), slice(220, 250)),
                                  (slice(55, 80), slice(100, 120)), (slice(20, 60), slice(225, 235)))  # fmt: skip
     answers = {tuple(bool(labels[place].mean() > 0.5) for place in (helmet, table)) for labels in maps}
@@ -142,7 +142,7 @@ def test_demo_of_a_photograph_leaves_two_questions_open(tmp_path):
 
 
 def test_demo_of_people_has_tracks(tmp_path, monkeypatch):
-    monkeypatch.setattr("mixfield.report.demos.FRAMES", 4)
+    monkeypatch.setattr("mixfield.reports.demos.FRAMES", 4)
     facts = json.loads(runner.invoke(app, ["demo", "--people", "--out", str(tmp_path), "--json"]).stdout)
     assert facts["frames"] == 4
     assert facts["tracks"] >= 3

@@ -12,13 +12,13 @@ from test_recording import save_recording
 from typer.testing import CliRunner
 
 import mixfield as mf
+from experiments import occupancy
 from mixfield.apps.detection import CRITERIA
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
 from mixfield.io import opencv, pom
 from mixfield.io.detection_run import DetectionRun
-from mixfield.report.overlay import overlay
-from mixfield.reproduce import occupancy
+from mixfield.reports.overlay import overlay
 
 pytest.importorskip("cv2")
 

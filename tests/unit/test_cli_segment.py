@@ -11,7 +11,9 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import mixfield as mf
+from mixfield.apps import segmentation_energy
 from mixfield.cli import app, main
+from mixfield.io import read_label_map, read_scores, write_label_map
 
 runner = CliRunner()
 
@@ -34,7 +36,7 @@ def folder(tmp_path):
         image, probs, truth = two_halves(k)
         Image.fromarray(image).save(tmp_path / "images" / f"{stem}.png")
         np.save(tmp_path / "scores" / f"{stem}.npy", probs)
-        mf.write_label_map(tmp_path / "truth" / f"{stem}.png", truth)
+        write_label_map(tmp_path / "truth" / f"{stem}.png", truth)
     return tmp_path
 
 
@@ -60,8 +62,8 @@ def test_one_image_is_the_library_answer(folder):
     assert answer.exit_code == 0
     said = json.loads(answer.stdout)
     picture, probs, _ = two_halves(0)
-    posterior = mf.infer(mf.segmentation_energy(picture, probs), 1, rng=3)
-    np.testing.assert_array_equal(mf.read_label_map(out / "mode_1.png"), posterior.labelings()[0])
+    posterior = mf.infer(segmentation_energy(picture, probs), 1, rng=3)
+    np.testing.assert_array_equal(read_label_map(out / "mode_1.png"), posterior.labelings()[0])
     assert said["weights"] == mf.load(out / "result.npz").weights.tolist()
     names = {"mode_1.png", "marginals.npz", "entropy_gap.png", "figure.png", "result.npz", "summary.json"}
     assert names <= {path.name for path in out.iterdir()}
@@ -86,7 +88,7 @@ def test_options_of_evidence(folder):
     ):
         answer = run(image, *options, "--modes", 1, "--out", out, "--json")
         assert answer.exit_code == 0, answer.output
-        facts.append((json.loads(answer.stdout)["log_z"], mf.read_scores(out / "marginals.npz")))
+        facts.append((json.loads(answer.stdout)["log_z"], read_scores(out / "marginals.npz")))
     np.testing.assert_allclose(facts[0][1], facts[1][1], atol=2e-3)
     assert facts[2][1].shape == (*truth.shape, 5)
     sure, unsure = (
@@ -133,11 +135,11 @@ def test_tune_writes_kernels_that_segment_reads(folder):
     (out / "kernels.toml").write_text("[kernels]\nsmooth_weight = 0\nweight = 0\n")
     run(folder / "images" / "a.png", *one, "--kernels", out / "kernels.toml")
     _, probs, _ = two_halves(0)
-    np.testing.assert_allclose(mf.read_scores(out / "marginals.npz"), probs, atol=1e-3)
+    np.testing.assert_allclose(read_scores(out / "marginals.npz"), probs, atol=1e-3)
 
 
 def test_truth_of_another_size_is_named(folder, monkeypatch, capsys):
-    mf.write_label_map(folder / "truth" / "b.png", np.zeros((3, 3), int))
+    write_label_map(folder / "truth" / "b.png", np.zeros((3, 3), int))
     error = fails(monkeypatch, capsys, "--tune", folder, "--out", folder / "out")
     assert "b.png must have the size" in error
 

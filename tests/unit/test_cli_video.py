@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import mixfield as mf
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
+from mixfield.io import read_image, read_label_map
 from mixfield.io.film import FilmWriter, ScoredFrames
 from mixfield.io.footage import Video
 
@@ -52,7 +53,7 @@ def test_labels_film_and_choices_are_written(footage, tmp_path):
     assert [row["frame"] for row in summary["frames"]] == [f"frame_{t}" for t in range(4)]
     assert summary["frames"][0]["starts"]
     for t in range(4):
-        labels = mf.read_label_map(out / "labels" / f"frame_{t}.png")
+        labels = read_label_map(out / "labels" / f"frame_{t}.png")
         assert labels.shape == SHAPE
         assert labels[14 - t, 18 - t] == 1
         assert (out / "mean_field" / f"frame_{t}.png").is_file()
@@ -148,7 +149,7 @@ def test_a_video_file_is_read_too(footage, tmp_path):
     images, scores = footage
     film = FilmWriter(tmp_path / "film.mp4", 5.0)
     for t in range(4):
-        film.add(mf.read_image(images / f"frame_{t}.png"))
+        film.add(read_image(images / f"frame_{t}.png"))
         (scores / f"frame_{t}.npy").rename(scores / f"000{t}.npy")
     film.close()
     source = ScoredFrames(tmp_path / "film.mp4", scores)

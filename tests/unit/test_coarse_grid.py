@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.energy.channels import room
-from mixfield.energy.coarse_grid import CoarseGrid
-from mixfield.energy.separable import Separable
+from mixfield.filters.buffers import room
+from mixfield.filters.coarse_grid import CoarseGrid
+from mixfield.filters.separable import Separable
 
 SHAPES = [(1, 1), (1, 7), (9, 1), (3, 2), (12, 17), (31, 22)]
 SIGMAS = [(3.0, 3.0), (3.0, 11.0), (4.4, 3.7), (25.0, 6.0), (200.0, 90.0)]

@@ -13,9 +13,9 @@ from strategies import SEEDS
 
 import mixfield as mf
 from mixfield import kernels
-from mixfield.clamping import poisson_binomial
-from mixfield.clamping.cell import Cell
-from mixfield.clamping.constraint import mass_inside
+from mixfield.constraints import poisson_binomial
+from mixfield.constraints.cardinality import mass_inside
+from mixfield.constraints.cell import Cell
 from mixfield.errors import InfeasibleError, MixfieldError
 
 
@@ -65,7 +65,7 @@ def test_holds_and_probability_and_opposite():
     counts = [2, 3, 3, 2]
     q, every = _random_q(rng, counts, 3), naive.states(counts)
     for count, sign in itertools.product([1, 2, 3], [1, -1]):
-        c = mf.Cardinality([0, 2, 3], [1, 2, 0], count, sign)
+        c = mf.constraints.Cardinality([0, 2, 3], [1, 2, 0], count, sign)
         by_hand = np.array([(sum([x[0] == 1, x[2] == 2, x[3] == 0]) >= count) == (sign > 0) for x in every])
         np.testing.assert_array_equal(c.holds(every), by_hand)
         truth = sum(naive.product_probability(q, x) for x in every[by_hand])
@@ -74,10 +74,10 @@ def test_holds_and_probability_and_opposite():
 
 
 def test_one_label_stands_for_all_and_words():
-    c = mf.Cardinality([4, 1, 2, 0, 3], 1, 2)
+    c = mf.constraints.Cardinality([4, 1, 2, 0, 3], 1, 2)
     assert c.labels.tolist() == [1] * 5
     assert str(c) == "at least 2 of {4=1, 1=1, 2=1, 0=1, ... (5 variables)}"
-    assert str(mf.Cardinality([3], 0, 1, -1)) == "fewer than 1 of {3=0}"
+    assert str(mf.constraints.Cardinality([3], 0, 1, -1)) == "fewer than 1 of {3=0}"
 
 
 @st.composite
@@ -86,7 +86,9 @@ def _constraints(draw, n=5, n_labels=3, most=4):
     for _ in range(draw(st.integers(1, most))):
         group = draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4, unique=True))
         labels = [draw(st.integers(0, n_labels - 1)) for _ in group]
-        found.append(mf.Cardinality(group, labels, draw(st.integers(1, len(group))), draw(st.sampled_from([1, -1]))))
+        found.append(
+            mf.constraints.Cardinality(group, labels, draw(st.integers(1, len(group))), draw(st.sampled_from([1, -1])))
+        )
     return found
 
 
@@ -103,7 +105,7 @@ def test_mass_inside_falls_back_to_a_lower_bound():
     rng = np.random.default_rng(2)
     p = np.where(rng.random(24) < 0.5, 0.999, 0.99)
     q = np.stack([1 - p, p], 1)
-    constraints = [mf.Cardinality(np.arange(a, 20 + a), 1, 17) for a in range(5)]
+    constraints = [mf.constraints.Cardinality(np.arange(a, 20 + a), 1, 17) for a in range(5)]
     drawn = np.random.default_rng(3).random((200_000, 24)) < p
     truth = np.all([drawn[:, c.group].sum(1) >= 17 for c in constraints], axis=0).mean()
     bound = mass_inside(q, constraints)
@@ -147,25 +149,25 @@ def test_cut_keeps_exactly_the_states_of_the_constraints(constraints, seed):
 
 def test_strict_cuts_become_forbidden_labels():
     whole = Cell(np.ones((4, 2), bool))
-    everyone = whole.cut(mf.Cardinality([0, 2], [1, 0], 2))
+    everyone = whole.cut(mf.constraints.Cardinality([0, 2], [1, 0], 2))
     assert everyone.is_strict
     assert everyone.allowed.tolist() == [[False, True], [True, True], [True, False], [True, True]]
-    nobody = whole.cut(mf.Cardinality([0, 2], [1, 0], 1, -1))
+    nobody = whole.cut(mf.constraints.Cardinality([0, 2], [1, 0], 1, -1))
     assert nobody.is_strict
     assert nobody.allowed.tolist() == [[True, False], [True, True], [False, True], [True, True]]
-    some = whole.cut(mf.Cardinality([0, 2], [1, 0], 1))
+    some = whole.cut(mf.constraints.Cardinality([0, 2], [1, 0], 1))
     assert not some.is_strict
     assert some.allowed.all()
-    later = some.cut(mf.Cardinality([0], [0], 1))  # then variable 2 must take label 0
+    later = some.cut(mf.constraints.Cardinality([0], [0], 1))  # then variable 2 must take label 0
     assert later.is_strict
     assert later.allowed[2].tolist() == [True, False]
     assert whole.allowed.all()
 
 
 def test_contradiction_is_refused():
-    cell = Cell(np.ones((3, 2), bool)).cut(mf.Cardinality([0], [1], 1))
+    cell = Cell(np.ones((3, 2), bool)).cut(mf.constraints.Cardinality([0], [1], 1))
     with pytest.raises(InfeasibleError, match=r"the cuts before it leave no state with fewer than 1 of \{0=1\}"):
-        cell.cut(mf.Cardinality([0], [1], 1, -1))
+        cell.cut(mf.constraints.Cardinality([0], [1], 1, -1))
 
 
 def test_project_and_log_mass():
@@ -192,4 +194,4 @@ def test_project_and_log_mass():
 )
 def test_wrong_constraints(arguments, sentence):
     with pytest.raises(MixfieldError, match=sentence):
-        mf.Cardinality(*arguments)
+        mf.constraints.Cardinality(*arguments)

@@ -8,10 +8,10 @@ import pytest
 
 import mixfield as mf
 from mixfield import kernels
-from mixfield.clamping.cell import Cell
-from mixfield.clamping.multiplier import settle
-from mixfield.meanfield import coordinate
-from mixfield.meanfield.tilt import CountPotential, Tilt
+from mixfield.constraints.cell import Cell
+from mixfield.constraints.clamp import settle
+from mixfield.solvers import factor_graph as coordinate
+from mixfield.solvers.tilt import CountPotential, Tilt
 
 
 @pytest.fixture
@@ -59,14 +59,16 @@ def test_ascend_counted(mixed_ising):
         assert found.iterations[k] == sweeps > 1
 
 
-@pytest.mark.parametrize("clamp", [mf.Clamp(), mf.Clamp(bisections=0), mf.Clamp(seeded=True)])
+@pytest.mark.parametrize(
+    "clamp", [mf.constraints.Clamp(), mf.constraints.Clamp(bisections=0), mf.constraints.Clamp(seeded=True)]
+)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_starts_do_not_hear_of_each_other(clamp, sign):
     """A batch of starts settles where each of them settles alone."""
     graph = mf.datasets.random_ising(5, rng=2)
     cell = Cell(graph.allowed)
     for group, count in (([0, 1, 6], 2), ([6, 7, 12, 18], 3)):
-        cell = cell.cut(mf.Cardinality(np.array(group), 1, count, sign))
+        cell = cell.cut(mf.constraints.Cardinality(np.array(group), 1, count, sign))
     rng = np.random.default_rng(3)
     p = rng.random((6, graph.n))
     starts = np.stack([1 - p, p], -1)

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from mixfield.energy.lattice import _Numbering
+from mixfield.filters.lattice import _Numbering
 from mixfield.kernels import coarse, lattice, pixel_rows, rows, separable, softmax
-from mixfield.meanfield import iteration
+from mixfield.solvers import dense_update as iteration
 
 pytestmark = [
     pytest.mark.interpreted,

@@ -13,8 +13,8 @@ from dense_fields import marginals, smooth, two_blobs
 import mixfield as mf
 from mixfield import _threads
 from mixfield.errors import MixfieldError, NotConvergedWarning
-from mixfield.meanfield import dense, packing
-from mixfield.meanfield.iteration import Iteration
+from mixfield.solvers import dense, packing
+from mixfield.solvers.dense_update import Iteration
 
 
 @pytest.fixture

@@ -12,15 +12,16 @@ from dense_fields import two_blobs
 from scipy.ndimage import gaussian_filter
 
 import mixfield as mf
-from mixfield.clamping.cell import Cell
-from mixfield.clamping.constraint import Cardinality
-from mixfield.clamping.leaf import Proposal
-from mixfield.clamping.multiplier import Settled
+from mixfield.constraints.cardinality import Cardinality
+from mixfield.constraints.cell import Cell
+from mixfield.constraints.clamp import Settled
+from mixfield.criteria.leaf import Proposal
 from mixfield.energy.active_labels import active_labels
 from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
-from mixfield.meanfield import dense, packing
-from mixfield.meanfield.iteration import Iteration
-from mixfield.mixture.releasing import Releasing, _pushed
+from mixfield.mixture import Search
+from mixfield.mixture.dense_finder import Releasing, _pushed
+from mixfield.solvers import dense, packing
+from mixfield.solvers.dense_update import Iteration
 
 
 def modes_of(crf, n_modes=4, **options):
@@ -30,14 +31,14 @@ def modes_of(crf, n_modes=4, **options):
         return mf.infer(crf, n_modes, **options)
 
 
-PAPER = mf.PhaseTransition(pick=mf.DensestWindow(8))
-ALONE = mf.PhaseTransition(pick=mf.EntropyGap())
-NEAR = mf.PhaseTransition(pick=mf.EntropyGap(radius=1))
+PAPER = mf.criteria.PhaseTransition(pick=mf.criteria.DensestWindow(8))
+ALONE = mf.criteria.PhaseTransition(pick=mf.criteria.EntropyGap())
+NEAR = mf.criteria.PhaseTransition(pick=mf.criteria.EntropyGap(radius=1))
 
 
 @pytest.fixture(
     scope="module",
-    params=[None, mf.MeltingWindows(), PAPER, ALONE, NEAR],
+    params=[None, mf.criteria.MeltingWindows(), PAPER, ALONE, NEAR],
     ids=["default", "windows", "paper", "alone", "near"],
 )
 def posterior(request):
@@ -100,7 +101,7 @@ def test_the_tree_cuts_in_two(posterior):
 
 def test_two_doubtful_blobs_make_four_readings():
     """Each blob on or off."""
-    found = modes_of(two_blobs(), criterion=mf.MeltingWindows())
+    found = modes_of(two_blobs(), criterion=mf.criteria.MeltingWindows())
     assert len(found.modes) == 4
     first, second = found.labelings()[:, 8, 8], found.labelings()[:, 14, 24]
     assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == 4
@@ -168,9 +169,11 @@ def tiny():
     return mf.DenseCRF(np.random.default_rng(2).normal(scale=0.2, size=(3, 4, 2)), [mf.Gaussian(1.5, 6.0)])
 
 
-@pytest.mark.parametrize("clamp", [None, mf.FirmClamp(), mf.Clamp()], ids=["default", "firm", "multiplier"])
+@pytest.mark.parametrize(
+    "clamp", [None, mf.constraints.FirmClamp(), mf.constraints.Clamp()], ids=["default", "firm", "multiplier"]
+)
 def test_the_criterion_of_the_paper_with_every_clamp(clamp):
-    criterion = mf.PhaseTransition(pick=mf.DensestWindow(2))
+    criterion = mf.criteria.PhaseTransition(pick=mf.criteria.DensestWindow(2))
     solver = mf.Solver(max_iterations=300)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
@@ -185,23 +188,23 @@ def test_the_criterion_of_the_paper_with_every_clamp(clamp):
 
 def test_a_firm_clamp_needs_a_dense_field(two_wells):
     with pytest.raises(MixfieldError, match="FirmClamp needs an attractive DenseCRF"):
-        mf.infer(two_wells, 2, clamp=mf.FirmClamp())
+        mf.infer(two_wells, 2, clamp=mf.constraints.FirmClamp())
     with pytest.raises(MixfieldError, match=r"FirmClamp needs an attractive DenseCRF and no search"):
-        mf.infer(tiny(), 2, clamp=mf.FirmClamp(), search=mf.Search())
+        mf.infer(tiny(), 2, clamp=mf.constraints.FirmClamp(), search=Search())
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, -1.0, np.nan])
 def test_epsilon_of_a_firm_clamp(epsilon):
     with pytest.raises(MixfieldError, match="epsilon"):
-        mf.FirmClamp(epsilon=epsilon)
+        mf.constraints.FirmClamp(epsilon=epsilon)
 
 
 def test_a_clamp_that_holds_nothing_finds_nothing():
     """Every option is used: without any push no mode gets to the other side."""
     with pytest.warns(FewerModesWarning):
-        found = mf.infer(two_blobs(), 4, clamp=mf.FirmClamp(firmness=1e-9))
+        found = mf.infer(two_blobs(), 4, clamp=mf.constraints.FirmClamp(firmness=1e-9))
     assert len(found.modes) == 1
-    assert len(modes_of(two_blobs(), clamp=mf.FirmClamp(steps=20, grips=(), patience=40)).modes) == 4
+    assert len(modes_of(two_blobs(), clamp=mf.constraints.FirmClamp(steps=20, grips=(), patience=40)).modes) == 4
 
 
 class Box:
@@ -229,7 +232,7 @@ def test_a_clamp_that_does_not_let_go():
     unary = np.zeros((24, 32, 2))
     unary[..., 1] = 1.5
     crf = mf.DenseCRF(unary, [mf.Gaussian(1.5, 4.0)], negligible=0)
-    held = mf.infer(crf, 2, criterion=Box(), clamp=mf.FirmClamp(release=False)).modes[1]
+    held = mf.infer(crf, 2, criterion=Box(), clamp=mf.constraints.FirmClamp(release=False)).modes[1]
     released = mf.infer(crf, 2, criterion=Box()).modes[1]
     assert (held.labeling()[6:16, 8:20] == 1).all()
     assert held.mass_inside >= 1 - 1e-4
@@ -238,10 +241,10 @@ def test_a_clamp_that_does_not_let_go():
 
 
 def test_windows_have_options():
-    assert len(modes_of(two_blobs(), criterion=mf.MeltingWindows(smallest=0.9)).modes) == 1
-    assert len(modes_of(two_blobs(), criterion=mf.MeltingWindows(tries=1)).modes) > 1
-    few = modes_of(two_blobs(), 2, criterion=mf.MeltingWindows(shares=(0.1,)))
-    many = modes_of(two_blobs(), 2, criterion=mf.MeltingWindows(shares=(0.6,)))
+    assert len(modes_of(two_blobs(), criterion=mf.criteria.MeltingWindows(smallest=0.9)).modes) == 1
+    assert len(modes_of(two_blobs(), criterion=mf.criteria.MeltingWindows(tries=1)).modes) > 1
+    few = modes_of(two_blobs(), 2, criterion=mf.criteria.MeltingWindows(shares=(0.1,)))
+    many = modes_of(two_blobs(), 2, criterion=mf.criteria.MeltingWindows(shares=(0.6,)))
     assert len(few.modes[0].constraints[0].group) < len(many.modes[0].constraints[0].group)
 
 
@@ -306,7 +309,7 @@ def parent_and_seeker():
     """A field of a hundred pixels with two labels, whose mode has the first everywhere."""
     crf = mf.DenseCRF(np.zeros((10, 10, 2)), [mf.Gaussian(2.0, 3.0)])
     q = np.tile(np.array([0.9, 0.1], np.float32), (1, 100, 1))
-    seeker = Releasing(crf, mf.FirmClamp(), mf.Solver(), distinct=0.9)
+    seeker = Releasing(crf, mf.constraints.FirmClamp(), mf.Solver(), distinct=0.9)
     seeker.labelings.append(q[0].argmax(1))
     return Settled(q, np.zeros(1), np.ones(1, bool), np.ones(1, np.int32)), seeker
 

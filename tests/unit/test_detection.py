@@ -10,10 +10,11 @@ from rooms import seen
 
 import mixfield as mf
 from mixfield.apps.detection import positions
-from mixfield.clamping.neighbourhood import apart, box_sums
+from mixfield.criteria.neighbourhood import apart, box_sums
 from mixfield.errors import MixfieldError
-from mixfield.meanfield.mode import Mode
+from mixfield.scene import Ground
 from mixfield.scene.view import View
+from mixfield.solvers.mode import Mode
 
 SOLVER = mf.Solver(tolerance=1e-4, max_iterations=300)
 
@@ -25,7 +26,7 @@ def hidden():
     Cells 0..5 recede from the camera: each box is a little higher and smaller than the one before it.
     """
     boxes = np.array([[12 + k, 10 - k, 28 - k, 40 - 3 * k] for k in range(6)])
-    scene = mf.Scene(mf.Ground((6, 1), 0.5), (View(40, 45, boxes),), prior=0.05, variance=(0.05,))
+    scene = mf.Scene(Ground((6, 1), 0.5), (View(40, 45, boxes),), prior=0.05, variance=(0.05,))
     return scene, seen(scene, [0, 4])
 
 
@@ -71,7 +72,9 @@ def test_every_mode_lives_in_its_cell_and_cells_do_not_overlap():
             assert not all(inside)
 
 
-@pytest.mark.parametrize("criterion", ["field", "neighbourhood", "paper", mf.FieldRanked(radius=2, proposals=2)])
+@pytest.mark.parametrize(
+    "criterion", ["field", "neighbourhood", "paper", mf.criteria.FieldRanked(radius=2, proposals=2)]
+)
 def test_every_criterion_gives_a_mixture(criterion):
     walk = mf.datasets.walking_people(3, 1, 1, rng=2)
     posterior = _quiet_detect(walk.scene, walk.masks[0], 3, criterion=criterion)
@@ -99,7 +102,7 @@ def test_unknown_criterion_is_named():
     with pytest.raises(MixfieldError, match="field, neighbourhood, paper"):
         mf.detect(walk.scene, walk.masks[0], criterion="best")
     with pytest.raises(MixfieldError, match="low < high"):
-        mf.NeighbourhoodEntropy(low=0.7, high=0.3)
+        mf.criteria.NeighbourhoodEntropy(low=0.7, high=0.3)
 
 
 def _leaf_proposals(criterion, walk, frame=0):
@@ -116,7 +119,7 @@ def _leaf_proposals(criterion, walk, frame=0):
 
 def test_field_ranked_proposes_places_best_first():
     walk = mf.datasets.walking_people(4, 2, 1, rng=5)
-    leaf, proposals = _leaf_proposals(mf.FieldRanked(radius=1, reach=3, additions=4, proposals=20), walk)
+    leaf, proposals = _leaf_proposals(mf.criteria.FieldRanked(radius=1, reach=3, additions=4, proposals=20), walk)
     scores = [proposal.score for proposal in proposals]
     assert scores == sorted(scores, reverse=True)
     occupied = leaf.q[:, 1] > 0.5
@@ -133,7 +136,7 @@ def test_field_ranked_stays_within():
     walk = mf.datasets.walking_people(4, 2, 1, rng=5)
     within = np.zeros(walk.scene.ground.shape, bool)
     within[:12] = True
-    _, proposals = _leaf_proposals(mf.FieldRanked(within=within.ravel(), proposals=30), walk)
+    _, proposals = _leaf_proposals(mf.criteria.FieldRanked(within=within.ravel(), proposals=30), walk)
     assert all(within.ravel()[p.constraint.group[0]] for p in proposals)
 
 
@@ -155,7 +158,9 @@ def test_every_option_of_field_ranked_matters(changed):
     plain, other = ({"proposals": 30}, {"proposals": 30} | changed)
 
     def proposals(options):
-        return [(p.constraint.group.tolist(), p.score) for p in _leaf_proposals(mf.FieldRanked(**options), walk)[1]]
+        return [
+            (p.constraint.group.tolist(), p.score) for p in _leaf_proposals(mf.criteria.FieldRanked(**options), walk)[1]
+        ]
 
     assert proposals(plain) != proposals(other)
 
@@ -165,11 +170,11 @@ def test_seeded_clamps_hold_without_spreading():
     scene = mf.datasets.walking_people(1, 1, 1).scene
     energy = mf.Occupancy(scene, [np.zeros((144, 192))])
     group = np.array([24 * y + x for y in range(10, 14) for x in range(10, 14)])
-    from mixfield.clamping.cell import Cell
-    from mixfield.clamping.multiplier import settle
+    from mixfield.constraints.cell import Cell
+    from mixfield.constraints.clamp import settle
 
-    cell = Cell(np.ones((scene.ground.n, 2), bool)).cut(mf.Cardinality(group, np.array(1), 1))
-    clamp = mf.Clamp(seeded=True, bisections=0)
+    cell = Cell(np.ones((scene.ground.n, 2), bool)).cut(mf.constraints.Cardinality(group, np.array(1), 1))
+    clamp = mf.constraints.Clamp(seeded=True, bisections=0)
     held = settle(energy, cell, energy.start.reshape(1, -1, 2), solver=SOLVER, clamp=clamp)
     assert len(held.log_z) == 1
     occupied = held.q[0, group, 1]

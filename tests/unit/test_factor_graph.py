@@ -9,6 +9,7 @@ from conftest import TOY_COUNTS, toy_factors
 from strategies import random_marginals
 
 import mixfield as mf
+from mixfield.energy import grid_edges
 from mixfield.errors import InfeasibleError, MixfieldError
 
 
@@ -16,7 +17,7 @@ def _catalogue():
     rng = np.random.default_rng(0)
     return {
         "toy": mf.FactorGraph.from_factors(TOY_COUNTS, toy_factors()),
-        "ising": mf.FactorGraph.ising(rng.standard_normal((2, 3)), mf.grid_edges((2, 3)), rng.standard_normal(7)),
+        "ising": mf.FactorGraph.ising(rng.standard_normal((2, 3)), grid_edges((2, 3)), rng.standard_normal(7)),
         "potts": mf.FactorGraph.potts_grid(rng.standard_normal((2, 2, 3)), 0.7),
         "pairwise": mf.FactorGraph.from_pairwise(
             rng.standard_normal((4, 3)), [(0, 1), (3, 1), (1, 0), (2, 3)], rng.standard_normal((4, 3, 3))
@@ -102,7 +103,7 @@ def test_ising_signs():
 
 
 def test_ising_of_one_coupling_is_that_of_equal_couplings():
-    h, edges = np.arange(4.0).reshape(2, 2), mf.grid_edges((2, 2))
+    h, edges = np.arange(4.0).reshape(2, 2), grid_edges((2, 2))
     one, many = mf.FactorGraph.ising(h, edges, 0.4), mf.FactorGraph.ising(h, edges, np.full(4, 0.4))
     every = naive.states((2,) * 4).reshape(-1, 2, 2)
     np.testing.assert_allclose(one.of(every), many.of(every), rtol=0, atol=1e-14)
@@ -118,10 +119,10 @@ def test_potts_grid_counts_disagreements():
 
 
 def test_grid_edges():
-    assert mf.grid_edges((2, 3)).tolist() == [[0, 1], [1, 2], [3, 4], [4, 5], [0, 3], [1, 4], [2, 5]]
-    assert len(mf.grid_edges((3, 4, 5))) == 2 * 20 + 3 * 15 + 4 * 12
-    assert mf.grid_edges((1,)).shape == (0, 2)
-    assert mf.grid_edges(()).shape == (0, 2)
+    assert grid_edges((2, 3)).tolist() == [[0, 1], [1, 2], [3, 4], [4, 5], [0, 3], [1, 4], [2, 5]]
+    assert len(grid_edges((3, 4, 5))) == 2 * 20 + 3 * 15 + 4 * 12
+    assert grid_edges((1,)).shape == (0, 2)
+    assert grid_edges(()).shape == (0, 2)
 
 
 def test_repeated_and_reversed_edges_add_up():

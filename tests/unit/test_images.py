@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import mixfield as mf
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
 from mixfield.io import images
 from mixfield.io.images import palette, read_image, read_label_map, write_grey, write_label_map
@@ -128,7 +127,7 @@ def test_label_maps_may_be_grey_but_not_coloured(tmp_path):
 @pytest.mark.parametrize("labels", [np.zeros(3, int), [[256]], [[-1]], np.zeros((0, 3), int)])
 def test_label_maps_that_do_not_fit_a_png(tmp_path, labels):
     with pytest.raises(MixfieldError, match="from 0 to 255"):
-        mf.write_label_map(tmp_path / "x.png", labels)
+        write_label_map(tmp_path / "x.png", labels)
 
 
 def test_palette_is_that_of_pascal():

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixfield.elimination.junction_tree import exact
 from mixfield.errors import InfeasibleError, MixfieldError, TooLargeError
-from mixfield.junction_tree import exact
 
 
 @dataclass(frozen=True)
@@ -229,5 +229,5 @@ def test_wrong_factors_are_named(scope, table, message):
 
 
 def test_importing_the_module_does_not_load_numba():
-    code = "import sys, mixfield.junction_tree; sys.exit('numba' in sys.modules)"
+    code = "import sys, mixfield.elimination.junction_tree; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -14,7 +14,8 @@ from strategies import random_marginals
 
 import mixfield as mf
 from mixfield import kernels
-from mixfield.meanfield.tilt import CountPotential, Tilt
+from mixfield.energy import grid_edges
+from mixfield.solvers.tilt import CountPotential, Tilt
 
 pytestmark = pytest.mark.interpreted
 
@@ -34,7 +35,7 @@ def soft_toy(toy):
 @pytest.fixture
 def mixed_ising():
     rng = np.random.default_rng(5)
-    edges = mf.grid_edges((3, 3))
+    edges = grid_edges((3, 3))
     return mf.FactorGraph.ising(rng.uniform(-1, 1, (3, 3)), edges, rng.uniform(-2, 2, len(edges)))
 
 

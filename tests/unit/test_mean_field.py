@@ -9,11 +9,13 @@ from conftest import BlackBox, toy_factors
 from strategies import random_marginals
 
 import mixfield as mf
+from mixfield.energy import grid_edges
 from mixfield.errors import InfeasibleWarning, MixfieldError, NotConvergedWarning
-from mixfield.meanfield import parallel
-from mixfield.meanfield.coordinate import LARGE
-from mixfield.meanfield.free_energy import bounds, entropies
-from mixfield.meanfield.tilt import Tilt
+from mixfield.solvers import critical_temperature
+from mixfield.solvers import generic as parallel
+from mixfield.solvers.factor_graph import LARGE
+from mixfield.solvers.free_energy import bounds, entropies
+from mixfield.solvers.tilt import Tilt
 
 
 def _potts(seed=0):
@@ -126,7 +128,7 @@ def test_restarts_and_annealing_find_better_optima():
     graph = _ising(seed=3, side=8)
     once = mf.mean_field(graph).log_z
     assert mf.mean_field(graph, restarts=40).log_z > once + 0.1
-    assert mf.mean_field(graph, anneal_from=mf.critical_temperature(graph)).log_z > once + 0.1
+    assert mf.mean_field(graph, anneal_from=critical_temperature(graph)).log_z > once + 0.1
 
 
 def test_seeds_change_the_random_starts_and_repeat():
@@ -178,7 +180,7 @@ def test_threads_do_not_change_the_bytes(family):
 def test_threads_sharing_a_colour_do_not_change_the_bytes(family):
     rng = np.random.default_rng(2)
     if family == "ising":
-        graph = mf.FactorGraph.ising(rng.uniform(-1, 1, (512, 512)), mf.grid_edges((512, 512)), 0.4)
+        graph = mf.FactorGraph.ising(rng.uniform(-1, 1, (512, 512)), grid_edges((512, 512)), 0.4)
     else:
         graph = mf.FactorGraph.potts_grid(rng.standard_normal((512, 512, 3)), 0.5)
     assert graph.n >= LARGE
@@ -260,7 +262,7 @@ def test_nonlinear_black_box_reaches_a_fixed_point():
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.0])
 def test_damped_updates_never_let_the_free_energy_rise(temperature):
     """Strongly repelling neighbours, on which undamped parallel updates would swing for ever."""
-    graph = mf.FactorGraph.ising(0.1 * np.ones((4, 4)), mf.grid_edges((4, 4)), -2.0)
+    graph = mf.FactorGraph.ising(0.1 * np.ones((4, 4)), grid_edges((4, 4)), -2.0)
     box, heat = BlackBox(graph), np.array([temperature])
     q = np.full((1, 16, 2), 0.5) + np.array([0.3, -0.3])
     tilt = Tilt.shared(np.zeros((16, 2)), 1)

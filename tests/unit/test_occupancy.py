@@ -11,6 +11,7 @@ from scipy.special import entr
 
 import mixfield as mf
 from mixfield.errors import MixfieldError
+from mixfield.scene import Ground
 from mixfield.scene.view import View
 
 
@@ -80,7 +81,7 @@ def test_free_energy_against_enumeration(seed):
 
 def test_mixture_of_a_small_room_approaches_log_z():
     scene = mf.Scene(
-        mf.Ground((1, 6), 0.5),
+        Ground((1, 6), 0.5),
         (View(30, 20, np.array([[4 * k, 4, 4 * k + 8, 16] for k in range(6)])),),
         prior=0.1,
         variance=(0.2,),

@@ -9,6 +9,7 @@ from rooms import random_room
 import mixfield as mf
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import pom
+from mixfield.scene import Ground
 
 
 @pytest.fixture
@@ -55,14 +56,14 @@ def test_rectangles_without_a_room_are_clipped(written):
     path = written("RECTANGLE 0 4 -5 -3 4 9\nRECTANGLE 1 0 15 5 30 30\nRECTANGLE 1 2 25 5 30 30\n")
     with pytest.raises(FileFormatError, match="no ROOM line"):
         mf.read_pom(path)
-    ground = mf.Ground((2, 3), 0.025, (-3.0, -9.0))
+    ground = Ground((2, 3), 0.025, (-3.0, -9.0))
     scene = mf.read_pom(path, ground=ground, sizes=[(20, 10), (20, 10)])
     assert scene.ground is ground
     assert scene.views[0].boxes[4].tolist() == [0, 0, 5, 10]
     assert scene.views[1].boxes[0].tolist() == [15, 5, 20, 10]
     assert not scene.views[1].visible[2]
     with pytest.raises(MixfieldError, match="ground has 2 cells"):
-        mf.read_pom(path, ground=mf.Ground((1, 2), 1.0), sizes=[(20, 10)] * 2)
+        mf.read_pom(path, ground=Ground((1, 2), 1.0), sizes=[(20, 10)] * 2)
 
 
 @pytest.mark.parametrize(

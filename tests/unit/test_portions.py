@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.energy.channels import Scratch
-from mixfield.energy.portions import BAND, Portions
+from mixfield.filters.bands import BAND, Portions
+from mixfield.filters.buffers import Scratch
 
 
 @pytest.mark.parametrize(("n", "row"), [(1, 1), (7, 7), (12, 4), (130, 128), (500 * 375, 500), (4000 * 3000, 4000)])

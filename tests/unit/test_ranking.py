@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.apps import ModeRanking, Tempering, fit_ranking, mode_features, segmentation_energy
 from mixfield.apps.ranking import FEATURES
 from mixfield.errors import MixfieldError
 
@@ -19,13 +20,13 @@ def problem():
     image[3:9, 4:12] = 200
     scores = np.full(SHAPE, 0.05)
     scores[3:9, 4:12] = 0.45
-    energy = mf.segmentation_energy(image, scores)
+    energy = segmentation_energy(image, scores)
     return image, energy, mf.infer(energy, 2)
 
 
 def test_features_compare_with_the_mean_field(problem):
     image, energy, posterior = problem
-    features = mf.mode_features(posterior, energy, image)
+    features = mode_features(posterior, energy, image)
     assert features.shape == (2, len(FEATURES))
     plain, other = features[np.argsort(features[:, 0])]
     assert (plain == 0).all()
@@ -47,9 +48,9 @@ def test_features_compare_with_the_mean_field(problem):
 def test_weights_and_calibrated_are_different_things(problem):
     image, energy, posterior = problem
     assert posterior.calibrated(lambda p: np.zeros(len(p.modes))).tolist() == [0.5, 0.5]
-    mild = posterior.calibrated(mf.Tempering(1.0))
+    mild = posterior.calibrated(Tempering(1.0))
     assert posterior.weights[0] > mild[0] > 0.5
-    ranked = posterior.calibrated(mf.ModeRanking(energy, image, (-2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    ranked = posterior.calibrated(ModeRanking(energy, image, (-2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     assert ranked.sum() == pytest.approx(1.0)
     assert sorted(np.log(ranked / ranked.max())) == pytest.approx([-2.0, 0.0])
 
@@ -66,12 +67,12 @@ def test_the_fit_finds_what_makes_modes_good():
     features = [rng.normal(size=(6, 7)) for _ in range(400)]
     chosen = [int(np.argmax(x @ true + rng.gumbel(size=6))) for x in features]
     qualities = [np.eye(6)[best] for best in chosen]
-    assert mf.fit_ranking(features, qualities) == pytest.approx(true, abs=0.35)
+    assert fit_ranking(features, qualities) == pytest.approx(true, abs=0.35)
 
 
 def test_ties_share_the_credit():
     features = [np.diag(np.arange(7.0))]
-    assert np.isfinite(mf.fit_ranking(features, [np.ones(7)])).all()
+    assert np.isfinite(fit_ranking(features, [np.ones(7)])).all()
 
 
 def test_images_count_by_what_is_at_stake():
@@ -79,22 +80,22 @@ def test_images_count_by_what_is_at_stake():
     step = np.zeros((2, 7))
     step[1, 3] = 1.0
     for first, second in ((0.1, 0.4), (0.4, 0.1)):
-        found = mf.fit_ranking([step, step], [np.array([first, 0.0]), np.array([0.0, second])])
+        found = fit_ranking([step, step], [np.array([first, 0.0]), np.array([0.0, second])])
         assert np.sign(found[3]) == np.sign(second - first)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: mf.ModeRanking(p[1], p[0], (1.0,)), "7 numbers"),
-        (lambda p: mf.mode_features(p[2], p[1], p[0][:-1]), "image"),
+        (lambda p: ModeRanking(p[1], p[0], (1.0,)), "7 numbers"),
+        (lambda p: mode_features(p[2], p[1], p[0][:-1]), "image"),
         (lambda p: p[2].calibrated(lambda _: [0.0]), "one score per mode"),
         (lambda p: p[2].marginals([1.0]), "one weight per mode"),
-        (lambda _: mf.Tempering(0.0), "temperature"),
-        (lambda _: mf.fit_ranking([], []), "not none"),
-        (lambda _: mf.fit_ranking([np.zeros((2, 7))], [np.zeros(3)]), r"\(3, 7\)"),
-        (lambda _: mf.fit_ranking([np.zeros((2, 6))], [np.zeros(2)]), r"\(2, 7\)"),
-        (lambda _: mf.fit_ranking([np.full((2, 7), np.nan)], [np.zeros(2)]), "NaN"),
+        (lambda _: Tempering(0.0), "temperature"),
+        (lambda _: fit_ranking([], []), "not none"),
+        (lambda _: fit_ranking([np.zeros((2, 7))], [np.zeros(3)]), r"\(3, 7\)"),
+        (lambda _: fit_ranking([np.zeros((2, 6))], [np.zeros(2)]), r"\(2, 7\)"),
+        (lambda _: fit_ranking([np.full((2, 7), np.nan)], [np.zeros(2)]), "NaN"),
     ],
 )
 def test_nonsense_is_refused(call, message, problem):

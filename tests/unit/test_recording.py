@@ -14,6 +14,7 @@ from mixfield.io.cvml import read_cvml
 from mixfield.io.footage import Images, Video, pictures
 from mixfield.io.mot import write_mot
 from mixfield.io.scene_file import read_footage, read_scene, visible_area, write_scene
+from mixfield.scene import Ground
 
 cv2 = pytest.importorskip("cv2")
 
@@ -64,7 +65,7 @@ def test_scene_file_around_a_pom_file(tmp_path):
     (tmp_path / "scene.toml").write_text('pom = "r.pom"\nrows = 2\ncolumns = 3\ncell = 0.5\norigin = [1.0, 2.0]\n')
     cv2.imwrite(str(tmp_path / "m-0-12.png"), np.full((10, 20), 255, np.uint8))
     scene = read_scene(tmp_path / "scene.toml")
-    assert scene.ground == mf.Ground((2, 3), 0.5, (1.0, 2.0))
+    assert scene.ground == Ground((2, 3), 0.5, (1.0, 2.0))
     assert read_footage(tmp_path / "scene.toml").masks(12)[0].shape == (10, 20)
     assert read_scene(tmp_path / "r.pom").ground.shape == (1, 6)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.clamping.cell import Cell
-from mixfield.clamping.leaf import Leaf
-from mixfield.clamping.optima import Optima
+from mixfield.constraints.cell import Cell
+from mixfield.criteria.leaf import Leaf
+from mixfield.criteria.optima import Optima
 from mixfield.errors import MixfieldError
 
 SHAPE = (24, 32)
@@ -49,20 +49,20 @@ def box():
 
 
 def test_a_suppressed_label_is_proposed_where_it_is_likely(crf):
-    found = next(mf.SuppressedRegions(levels=(0.3,)).propose(leaf_of(crf))).constraint
+    found = next(mf.criteria.SuppressedRegions(levels=(0.3,)).propose(leaf_of(crf))).constraint
     assert found.group.tolist() == box().tolist()
     assert set(found.labels.tolist()) == {2}
     assert found.count == 30
 
 
 def test_a_doubted_label_is_given_up(crf):
-    found = next(mf.DoubtedRegions(levels=(0.8,)).propose(leaf_of(crf))).constraint
+    found = next(mf.criteria.DoubtedRegions(levels=(0.8,)).propose(leaf_of(crf))).constraint
     assert found.group.tolist() == box().tolist()
     assert set(found.labels.tolist()) == {0}
 
 
 def test_windows_hold_the_suppressed_label(crf):
-    cuts = [p.constraint for p in mf.SuppressedWindows(shares=(0.3,)).propose(leaf_of(crf))]
+    cuts = [p.constraint for p in mf.criteria.SuppressedWindows(shares=(0.3,)).propose(leaf_of(crf))]
     wanted = next(cut for cut in cuts if cut.labels[0] == 2)
     assert np.isin(wanted.group, box()).mean() > 0.9
 
@@ -80,7 +80,7 @@ def scattered(n_labels=3):
 
 def test_whole_labels_are_all_pixels_that_a_cheaper_label_wins():
     crf, boxes = scattered()
-    first, second = (p.constraint for p in mf.WholeLabels(tilt=3.0).propose(leaf_of(crf)))
+    first, second = (p.constraint for p in mf.criteria.WholeLabels(tilt=3.0).propose(leaf_of(crf)))
     assert first.group.tolist() == boxes.tolist()
     assert set(first.labels.tolist()) == {1}
     assert first.count == len(boxes) // 2
@@ -90,19 +90,19 @@ def test_whole_labels_are_all_pixels_that_a_cheaper_label_wins():
 
 def test_options_of_whole_labels():
     leaf = leaf_of(scattered()[0])
-    assert [p.constraint.labels[0] for p in mf.WholeLabels(tilt=2.0).propose(leaf)] == [2]  # 0.1 e^2 < 0.9
-    assert len(list(mf.WholeLabels(largest=1).propose(leaf))) == 1
-    assert len(list(mf.WholeLabels(smallest=0.1).propose(leaf))) == 1
-    assert [p.constraint.labels[0] for p in mf.WholeLabels(most=0.4).propose(leaf)] == [2]  # half of the field
+    assert [p.constraint.labels[0] for p in mf.criteria.WholeLabels(tilt=2.0).propose(leaf)] == [2]  # 0.1 e^2 < 0.9
+    assert len(list(mf.criteria.WholeLabels(largest=1).propose(leaf))) == 1
+    assert len(list(mf.criteria.WholeLabels(smallest=0.1).propose(leaf))) == 1
+    assert [p.constraint.labels[0] for p in mf.criteria.WholeLabels(most=0.4).propose(leaf)] == [2]  # half of the field
 
 
 def test_whole_labels_come_first():
     crf, boxes = scattered()
     leaf = leaf_of(crf)
-    cuts = [p.constraint for p in mf.MostPlausible().propose(leaf)]
+    cuts = [p.constraint for p in mf.criteria.MostPlausible().propose(leaf)]
     assert any(cut.group.tolist() == boxes.tolist() for cut in cuts[:2])
     assert {int(cut.labels[0]) for cut in cuts[:2]} == {1, 2}
-    without = [p.constraint for p in mf.MostPlausible(first=()).propose(leaf)]
+    without = [p.constraint for p in mf.criteria.MostPlausible(first=()).propose(leaf)]
     assert not any(cut.group.tolist() == boxes.tolist() for cut in without)
 
 
@@ -114,7 +114,7 @@ def test_all_boxes_come_back_at_once():
 
 
 def test_the_most_plausible_cut_comes_first_and_none_twice(crf):
-    cuts = [p.constraint for p in mf.MostPlausible().propose(leaf_of(crf))]
+    cuts = [p.constraint for p in mf.criteria.MostPlausible().propose(leaf_of(crf))]
     assert np.isin(cuts[0].group, box()).all()
     keys = {(cut.group.tobytes(), int(cut.labels[0])) for cut in cuts}
     assert len(keys) == len(cuts)
@@ -122,9 +122,9 @@ def test_the_most_plausible_cut_comes_first_and_none_twice(crf):
 
 def test_what_was_cut_is_not_cut_again(crf):
     leaf = leaf_of(crf)
-    cut = next(mf.MostPlausible().propose(leaf)).constraint
+    cut = next(mf.criteria.MostPlausible().propose(leaf)).constraint
     leaf = replace(leaf, cell=leaf.cell.cut(cut.opposite() if cut.probability(leaf.q) < 0.5 else cut))
-    for proposal in mf.MostPlausible().propose(leaf):
+    for proposal in mf.criteria.MostPlausible().propose(leaf):
         assert not np.isin(proposal.constraint.group, cut.group).any()
 
 
@@ -151,4 +151,4 @@ def _many(crf):
 def test_regions_need_a_dense_field():
     graph = mf.FactorGraph.ising(np.zeros(4), [(0, 1), (1, 2), (2, 3)], 2.0)
     with pytest.raises(MixfieldError, match="DenseCRF"):
-        mf.infer(graph, 2, criterion=mf.SuppressedRegions())
+        mf.infer(graph, 2, criterion=mf.criteria.SuppressedRegions())

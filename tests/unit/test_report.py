@@ -15,14 +15,14 @@ from typer.testing import CliRunner
 
 import mixfield as mf
 from mixfield.cli import app
-from mixfield.report import png
-from mixfield.report.cuts import drawing
-from mixfield.report.field_page import field_page
-from mixfield.report.people_page import people_page
-from mixfield.report.results import report_page
-from mixfield.report.segmentation import write_segmentation
-from mixfield.report.segmentation_page import segmentation_page
-from mixfield.report.video_page import VideoFrame, video_page
+from mixfield.reports import png
+from mixfield.reports.cuts import drawing
+from mixfield.reports.field_page import field_page
+from mixfield.reports.people_page import people_page
+from mixfield.reports.results import report_page
+from mixfield.reports.segmentation import write_segmentation
+from mixfield.reports.segmentation_page import segmentation_page
+from mixfield.reports.video_page import VideoFrame, video_page
 
 runner = CliRunner()
 

@@ -13,8 +13,10 @@ import pytest
 from PIL import Image
 
 import mixfield as mf
+from mixfield.apps import entropy_gap, segmentation_energy, tune
 from mixfield.errors import MixfieldError, MixfieldWarning
-from mixfield.report.segmentation import figure, write_segmentation
+from mixfield.io import read_image, read_label_map, read_scores
+from mixfield.reports.segmentation import figure, write_segmentation
 
 FIELDS = ("smooth_sxy", "smooth_weight", "sxy", "srgb", "weight")
 
@@ -47,7 +49,7 @@ class TestSegment:
     def test_is_infer_on_its_energy(self):
         image, probs, _ = two_halves()
         kernels = mf.Kernels(sxy=9, srgb=20, weight=2)
-        energy = mf.segmentation_energy(image, probs, kernels=kernels)
+        energy = segmentation_energy(image, probs, kernels=kernels)
         posterior = mf.segment(image, probs, 3, kernels=kernels, rng=4)
         other = mf.infer(energy, 3, rng=4)
         np.testing.assert_array_equal(posterior.marginals(), other.marginals())
@@ -146,9 +148,9 @@ def test_wrong_kernels(bad):
 class TestEntropyGap:
     def test_is_positive_where_commitment_hides_doubt(self):
         image, probs, _ = two_halves()
-        energy = mf.segmentation_energy(image, probs)
+        energy = segmentation_energy(image, probs)
         mode = mf.mean_field(energy)
-        gap = mf.entropy_gap(energy, mode)
+        gap = entropy_gap(energy, mode)
         assert gap.shape == image.shape
         assert (gap >= 0).all()
         assert (gap <= 1 + 1e-6).all()
@@ -156,16 +158,16 @@ class TestEntropyGap:
 
     def test_temperature_matters(self):
         image, probs, _ = two_halves()
-        energy = mf.segmentation_energy(image, probs)
+        energy = segmentation_energy(image, probs)
         mode = mf.mean_field(energy)
-        assert mf.entropy_gap(energy, mode, temperature=1.0).max() < 1e-3
-        assert mf.entropy_gap(energy, mode, temperature=9.0).sum() > mf.entropy_gap(energy, mode).sum()
+        assert entropy_gap(energy, mode, temperature=1.0).max() < 1e-3
+        assert entropy_gap(energy, mode, temperature=9.0).sum() > entropy_gap(energy, mode).sum()
 
     def test_of_another_field_is_refused(self):
         image, probs, _ = two_halves()
-        energy = mf.segmentation_energy(image, probs)
+        energy = segmentation_energy(image, probs)
         with pytest.raises(MixfieldError, match="mode"):
-            mf.entropy_gap(energy, mf.mean_field(mf.segmentation_energy(image[:4], probs[:4])))
+            entropy_gap(energy, mf.mean_field(segmentation_energy(image[:4], probs[:4])))
 
 
 @pytest.mark.usefixtures("quiet")
@@ -173,44 +175,44 @@ class TestTune:
     def test_finds_kernels_that_help(self):
         examples = [two_halves(doubt=d) for d in (0.4, 0.5, 0.6)]
         off = mf.Kernels(smooth_weight=0, weight=0)
-        found = mf.tune(examples, grid=[off, mf.Kernels(srgb=30, weight=8)], folds=3)
+        found = tune(examples, grid=[off, mf.Kernels(srgb=30, weight=8)], folds=3)
         assert found.grid[0] == mf.Kernels()
         assert found.mean_ious[found.grid.index(off)] == pytest.approx(found.scores)
         assert found.defaults == found.mean_ious[0]
         assert max(found.mean_ious) >= found.held_out > found.scores
 
     def test_keeps_the_defaults_unless_choosing_helps_on_images_left_out(self):
-        found = mf.tune([two_halves(doubt=0.3)] * 2, grid=[mf.Kernels(smooth_weight=0, weight=0)])
+        found = tune([two_halves(doubt=0.3)] * 2, grid=[mf.Kernels(smooth_weight=0, weight=0)])
         assert found.kernels == mf.Kernels()
 
     def test_void_pixels_do_not_count(self):
         image, probs, truth = two_halves()
         wrong = np.where(np.arange(24) < 3, 1 - truth, truth)
         void = np.where(np.arange(24) < 3, 255, truth)
-        scores = [mf.tune([(image, probs, t)] * 2, grid=[]).defaults for t in (truth, wrong, void)]
+        scores = [tune([(image, probs, t)] * 2, grid=[]).defaults for t in (truth, wrong, void)]
         assert scores[1] < scores[0]
         assert scores[1] < scores[2]
 
     def test_needs_two_images(self):
         with pytest.raises(MixfieldError, match="at least two"):
-            mf.tune([two_halves()], grid=[])
+            tune([two_halves()], grid=[])
 
 
 @pytest.mark.usefixtures("quiet")
 class TestReport:
     def test_everything_is_written(self, tmp_path):
         image, probs, _ = two_halves()
-        energy = mf.segmentation_energy(image, probs)
+        energy = segmentation_energy(image, probs)
         posterior = mf.infer(energy, 2)
-        gap = mf.entropy_gap(energy, posterior.modes[0])
+        gap = entropy_gap(energy, posterior.modes[0])
         (tmp_path / "mode_9.png").touch()
         summary = write_segmentation(tmp_path, image, posterior, gap)
         modes = len(posterior.modes)
         assert sorted(p.name for p in tmp_path.glob("mode_*")) == [f"mode_{k + 1}.png" for k in range(modes)]
         for k in range(modes):
-            np.testing.assert_array_equal(mf.read_label_map(tmp_path / f"mode_{k + 1}.png"), posterior.labelings()[k])
-        np.testing.assert_allclose(mf.read_scores(tmp_path / "marginals.npz"), posterior.marginals(), atol=1e-3)
-        np.testing.assert_allclose(mf.read_image(tmp_path / "entropy_gap.png") / 100, gap, atol=0.006)
+            np.testing.assert_array_equal(read_label_map(tmp_path / f"mode_{k + 1}.png"), posterior.labelings()[k])
+        np.testing.assert_allclose(read_scores(tmp_path / "marginals.npz"), posterior.marginals(), atol=1e-3)
+        np.testing.assert_allclose(read_image(tmp_path / "entropy_gap.png") / 100, gap, atol=0.006)
         assert mf.load(tmp_path / "result.npz").log_z == pytest.approx(posterior.log_z)
         assert summary["weights"] == posterior.weights.tolist()
 

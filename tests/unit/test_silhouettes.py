@@ -9,8 +9,8 @@ from rooms import random_masks, random_room
 
 import mixfield as mf
 from mixfield import _threads, kernels
-from mixfield.meanfield import silhouettes
-from mixfield.meanfield.tilt import CountPotential, Tilt
+from mixfield.solvers import occupancy as silhouettes
+from mixfield.solvers.tilt import CountPotential, Tilt
 
 pytestmark = pytest.mark.interpreted
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.apps import as_pixels, superpixel_energy
 from mixfield.apps.superpixels import _touching
 
 #  four columns of superpixels, three pixels wide: dark dark | bright bright
@@ -22,7 +23,7 @@ def test_neighbours_and_their_borders():
 
 
 def test_costs_are_those_of_the_formula():
-    energy = mf.superpixel_energy(IMAGE, SCRIBBLES, WHERE, coupling=2.0, contrast=90.0, certainty=0.9)
+    energy = superpixel_energy(IMAGE, SCRIBBLES, WHERE, coupling=2.0, contrast=90.0, certainty=0.9)
     fall = np.exp(-0.5 * (180 / 90) ** 2)
     odds = np.log(9)
     base = energy.of(np.array([0, 0, 1, 1]))
@@ -35,21 +36,21 @@ def test_costs_are_those_of_the_formula():
 
 
 def test_superpixels_without_a_scribble_cost_nothing():
-    energy = mf.superpixel_energy(IMAGE, SCRIBBLES, WHERE)
+    energy = superpixel_energy(IMAGE, SCRIBBLES, WHERE)
     np.testing.assert_array_equal(energy.unary.reshape(4, 2)[1:3], 0.0)
 
 
 def test_probabilities_are_averaged():
     probs = np.random.default_rng(0).uniform(0.1, 0.9, (4, 12))
-    energy = mf.superpixel_energy(IMAGE, probs, WHERE)
+    energy = superpixel_energy(IMAGE, probs, WHERE)
     costs = -np.log(np.stack([1 - probs, probs], -1))
     expected = np.stack([costs[:, 3 * k : 3 * k + 3].mean((0, 1)) for k in range(4)])
     np.testing.assert_allclose(np.diff(energy.unary.reshape(4, 2)), np.diff(expected), atol=1e-5)
 
 
 def test_a_labeling_becomes_a_picture():
-    post = mf.infer(mf.superpixel_energy(IMAGE, SCRIBBLES, WHERE), 1)
-    pixels = mf.as_pixels(post, WHERE)
+    post = mf.infer(superpixel_energy(IMAGE, SCRIBBLES, WHERE), 1)
+    pixels = as_pixels(post, WHERE)
     assert pixels.shape == (4, 12)
     np.testing.assert_array_equal(pixels.labelings()[0], post.labelings()[0][WHERE])
     np.testing.assert_allclose(pixels.weights, post.weights)
@@ -58,13 +59,13 @@ def test_a_labeling_becomes_a_picture():
 @pytest.mark.parametrize("wrong", [np.zeros((3, 12), int), np.full((4, 12), -1)])
 def test_wrong_superpixels_are_named(wrong):
     with pytest.raises(mf.errors.MixfieldError, match="superpixels"):
-        mf.superpixel_energy(IMAGE, SCRIBBLES, wrong)
+        superpixel_energy(IMAGE, SCRIBBLES, wrong)
 
 
 @pytest.mark.slow
 def test_the_demo_is_near_the_exact_answer_to_its_two_questions():
     photo = mf.datasets.scribbled_photo()
-    energy = mf.superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=0.99)
+    energy = superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=0.99)
     post, truth = mf.infer(energy, 4), mf.exact(energy)
     assert post.log_z < truth.log_z
     for row, column in ((225, 200), (160, 235)):  # the helmet, the table

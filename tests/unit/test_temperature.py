@@ -7,7 +7,8 @@ import pytest
 from conftest import TOY_COUNTS, BlackBox, toy_factors
 
 import mixfield as mf
-from mixfield.clamping.temperature import ladder
+from mixfield.solvers import critical_temperature
+from mixfield.solvers.temperature import ladder
 
 
 def _dense_t_max(graph):
@@ -52,23 +53,23 @@ CATALOGUE = {
 def test_t_max_is_half_the_largest_eigenvalue(name, box):
     graph = CATALOGUE[name]()
     energy = BlackBox(graph) if box else graph
-    assert mf.critical_temperature(energy) == pytest.approx(_dense_t_max(graph), rel=2e-3)
+    assert critical_temperature(energy) == pytest.approx(_dense_t_max(graph), rel=2e-3)
 
 
 def test_an_energy_may_know_the_answer():
     box = BlackBox(CATALOGUE["small"]())
     box.critical_temperature = 7.5
-    assert mf.critical_temperature(box) == 7.5
+    assert critical_temperature(box) == 7.5
 
 
 def test_no_interaction_means_zero():
-    assert mf.critical_temperature(mf.FactorGraph.from_pairwise(np.zeros((30, 3)), [], [])) == 0.0
-    assert mf.critical_temperature(mf.FactorGraph.from_pairwise(np.zeros((3, 2)), [], [])) == 0.0
-    assert mf.critical_temperature(mf.FactorGraph.from_factors([1, 1], [])) == 0.0
+    assert critical_temperature(mf.FactorGraph.from_pairwise(np.zeros((30, 3)), [], [])) == 0.0
+    assert critical_temperature(mf.FactorGraph.from_pairwise(np.zeros((3, 2)), [], [])) == 0.0
+    assert critical_temperature(mf.FactorGraph.from_factors([1, 1], [])) == 0.0
 
 
 def test_hard_factors_have_a_finite_t_max():
-    t = mf.critical_temperature(mf.FactorGraph.from_factors(TOY_COUNTS, toy_factors()))
+    t = critical_temperature(mf.FactorGraph.from_factors(TOY_COUNTS, toy_factors()))
     assert 1.0 < t < 100.0
 
 

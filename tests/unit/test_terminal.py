@@ -94,16 +94,16 @@ def inputs(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "work", "says"),
     [
-        ("demo", "mixfield.report.demos.photograph", "begins again"),
-        ("demo --people", "mixfield.report.demos.people", "mixfield-demo/modes"),
-        ("demo --graph", "mixfield.report.demos.graph", "begins again"),
+        ("demo", "mixfield.reports.demos.photograph", "begins again"),
+        ("demo --people", "mixfield.reports.demos.people", "mixfield-demo/modes"),
+        ("demo --graph", "mixfield.reports.demos.graph", "begins again"),
         ("solve model.uai", "mixfield.infer", "fewer --modes"),
         ("solve model.uai --exact --out kept.npz", "mixfield.exact", "where --out"),
         ("segment photo.png --scores scores.npy", "mixfield.infer", "fewer --modes"),
         ("track modes", "mixfield.track", "no tracks were written"),
-        ("report posterior.npz", "mixfield.report.results.report_page", "no page was written"),
-        ("reproduce tracking --data .", "mixfield.reproduce.people.detected", "goes on from there"),
-        ("reproduce occupancy --data .", "mixfield.reproduce.occupancy.pets_curves", "goes on from there"),
+        ("report posterior.npz", "mixfield.reports.results.report_page", "no page was written"),
+        ("reproduce tracking --data .", "experiments.people.detected", "goes on from there"),
+        ("reproduce occupancy --data .", "experiments.occupancy.pets_curves", "goes on from there"),
         ("solve model.uai", "mixfield.read_uai", "the same command again"),
     ],
 )

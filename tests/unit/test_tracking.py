@@ -16,7 +16,8 @@ import mixfield as mf
 from mixfield.cli import app, main
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import tracks as files
-from mixfield.report.people_page import tracks_page
+from mixfield.reports.people_page import tracks_page
+from mixfield.scene import Ground
 from mixfield.temporal.choice import Path
 from mixfield.temporal.timegrid import Motion
 from mixfield.temporal.validator import violations
@@ -82,7 +83,7 @@ def test_tracks_beat_the_heaviest_mode_and_the_printed_price(walk, tracks):
     truth = {t: np.stack([walk.truth[walk.truth["frame"] == t][c] for c in "xy"], axis=-1) for t in range(40)}
     centres = walk.ground.centres()
     heaviest = {t: centres[p.modes[0].marginals[..., 1] > 0.5] for t, p in enumerate(walk.posteriors)}
-    printed = mf.track(walk.posteriors, walk.ground, price=mf.printed_price)
+    printed = mf.track(walk.posteriors, walk.ground, price=mf.temporal.printed_price)
     score = {
         name: mf.metrics.moda(truth, found, 1.0)
         for name, found in (("heaviest", heaviest), ("ours", tracks.positions()), ("printed", printed.positions()))
@@ -93,7 +94,7 @@ def test_tracks_beat_the_heaviest_mode_and_the_printed_price(walk, tracks):
 
 
 def test_windows_and_streams_give_the_same_tracks(walk, tracks):
-    streamed = mf.track(iter(walk.posteriors), SimpleNamespace(ground=walk.ground), windows=mf.Windows(25, 15))
+    streamed = mf.track(iter(walk.posteriors), SimpleNamespace(ground=walk.ground), windows=mf.temporal.Windows(25, 15))
     assert streamed.cost == pytest.approx(tracks.cost, rel=1e-9)
     np.testing.assert_array_equal(streamed.chosen_modes, tracks.chosen_modes)
     assert streamed.violations() == []
@@ -110,7 +111,7 @@ def test_same_input_same_bytes(walk, tracks):
 
 def test_speed_limits_the_step():
     """Two cells per frame is too fast without a frame rate, and at 1 m/s; not at 2 m/s."""
-    ground = mf.Ground((1, 9), 0.5)
+    ground = Ground((1, 9), 0.5)
     frames = [posterior(person_at(0, 2 * t, (1, 9), q=0.999)) for t in range(5)]
     far = {"frame_rate": 2.0, "max_speed": 2.0}
     assert len(mf.track(frames, ground, doors="nowhere", **far).by_identity) == 1
@@ -123,7 +124,7 @@ def test_speed_limits_the_step():
 
 def test_doors():
     """Somebody appears in the middle: that needs a door there."""
-    ground = mf.Ground((5, 5), 1.0)
+    ground = Ground((5, 5), 1.0)
     frames = [posterior(person_at(2, 2, (5, 5), q=0.999 if 3 <= t < 6 else 0.001)) for t in range(9)]
     door = np.zeros((5, 5), bool)
     door[2, 2] = True
@@ -136,14 +137,14 @@ def test_doors():
 def test_entry_cost_must_be_earned():
     frames = [posterior(person_at(1, 1, q=0.9)) for _ in range(3)]
     earned = 3 * np.log(9)
-    assert mf.track(frames, mf.Ground((4, 5), 1.0), entry_cost=earned - 0.1).cost == pytest.approx(-0.1)
-    assert mf.track(frames, mf.Ground((4, 5), 1.0), entry_cost=earned + 0.1).cost == 0.0
+    assert mf.track(frames, Ground((4, 5), 1.0), entry_cost=earned - 0.1).cost == pytest.approx(-0.1)
+    assert mf.track(frames, Ground((4, 5), 1.0), entry_cost=earned + 0.1).cost == 0.0
 
 
 def test_clip_limits_what_a_certain_cell_earns():
     frames = [posterior(person_at(1, 1, q=1.0))]
     for clip in (1e-2, 1e-6):
-        assert mf.track(frames, mf.Ground((4, 5), 1.0), clip=clip, entry_cost=0.0).cost == pytest.approx(
+        assert mf.track(frames, Ground((4, 5), 1.0), clip=clip, entry_cost=0.0).cost == pytest.approx(
             np.log(clip / (1 - clip))
         )
 
@@ -152,14 +153,14 @@ def test_clip_limits_what_a_certain_cell_earns():
 
 
 def test_nothing_at_all():
-    tracks = mf.track([], mf.Ground((4, 5), 1.0))
+    tracks = mf.track([], Ground((4, 5), 1.0))
     assert (tracks.frames, tracks.cost, tracks.bound, tracks.gap) == (0, 0.0, 0.0, 0.0)
     assert len(tracks.table) == 0
     assert tracks.summary()["tracks"] == 0
 
 
 def test_nobody():
-    tracks = mf.track([posterior(np.full((4, 5), 0.01))] * 6, mf.Ground((4, 5), 1.0))
+    tracks = mf.track([posterior(np.full((4, 5), 0.01))] * 6, Ground((4, 5), 1.0))
     assert len(tracks.table) == 0
     assert tracks.cost == tracks.bound == 0.0
     assert tracks.positions()[3].shape == (0, 2)
@@ -167,14 +168,14 @@ def test_nobody():
 
 
 def test_everybody_everywhere():
-    tracks = mf.track([posterior(np.ones((4, 5)), np.zeros((4, 5)))] * 3, mf.Ground((4, 5), 1.0))
+    tracks = mf.track([posterior(np.ones((4, 5)), np.zeros((4, 5)))] * 3, Ground((4, 5), 1.0))
     assert tracks.violations() == []
     assert len(tracks.table) in (0, 60)
 
 
 def test_frames_with_one_and_with_many_modes():
     one, two = posterior(person_at(1, 1)), posterior(person_at(1, 1), person_at(2, 4), weights=[0.4, 0.6])
-    tracks = mf.track([one, two, one], mf.Ground((4, 5), 1.0), doors="nowhere")
+    tracks = mf.track([one, two, one], Ground((4, 5), 1.0), doors="nowhere")
     assert tracks.chosen_modes.tolist() == [0, 0, 0]
     assert len(tracks.by_identity) == 1
 
@@ -183,7 +184,7 @@ def test_impossible_modes_have_no_weight():
     """All modes with bound -inf: equal weights, and an answer."""
     field = np.stack([1 - person_at(1, 1), person_at(1, 1)], axis=-1)
     hopeless = mf.MixturePosterior((mf.Mode(field, -np.inf), mf.Mode(field, -np.inf)))
-    assert len(mf.track([hopeless] * 3, mf.Ground((4, 5), 1.0)).by_identity) == 1
+    assert len(mf.track([hopeless] * 3, Ground((4, 5), 1.0)).by_identity) == 1
 
 
 @pytest.mark.parametrize(
@@ -200,16 +201,16 @@ def test_impossible_modes_have_no_weight():
 )
 def test_bad_options(options, message):
     with pytest.raises(MixfieldError, match=message):
-        mf.track([posterior(person_at(1, 1))], mf.Ground((4, 5), 1.0), **options)
+        mf.track([posterior(person_at(1, 1))], Ground((4, 5), 1.0), **options)
 
 
 def test_bad_posteriors():
     with pytest.raises(MixfieldError, match="posterior of frame 0 must have shape"):
-        mf.track([posterior(np.full((3, 3), 0.1))], mf.Ground((4, 5), 1.0))
+        mf.track([posterior(np.full((3, 3), 0.1))], Ground((4, 5), 1.0))
     with pytest.raises(MixfieldError, match="one MixturePosterior per frame, got ndarray for frame 0"):
-        mf.track([np.zeros((4, 5))], mf.Ground((4, 5), 1.0))
+        mf.track([np.zeros((4, 5))], Ground((4, 5), 1.0))
     with pytest.raises(MixfieldError, match="NaN"):
-        mf.track([posterior(np.full((4, 5), np.nan))], mf.Ground((4, 5), 1.0))
+        mf.track([posterior(np.full((4, 5), np.nan))], Ground((4, 5), 1.0))
 
 
 # ---------------------------------------------------------------- the validator sees what is wrong

@@ -10,9 +10,12 @@ import pytest
 from conftest import BlackBox
 
 import mixfield as mf
-from mixfield.clamping.leaf import Proposal
+from mixfield.criteria.leaf import Proposal
+from mixfield.energy import grid_edges
 from mixfield.errors import FewerModesWarning, InfeasibleWarning, MixfieldError, NotConvergedWarning
+from mixfield.mixture import Search, best_first, breadth_first
 from mixfield.mixture.tree import plant
+from mixfield.solvers import critical_temperature
 
 
 def _potts():
@@ -25,10 +28,10 @@ ENERGIES = {
     "potts": _potts,
 }
 CRITERIA = {
-    "lookahead": mf.Lookahead(),
-    "groups": mf.PhaseTransition(mf.RandomGroup(3)),
-    "maxw": mf.PhaseTransition(mf.MaxW(3)),
-    "gap": mf.PhaseTransition(mf.EntropyGap(radius=1)),
+    "lookahead": mf.criteria.Lookahead(),
+    "groups": mf.criteria.PhaseTransition(mf.criteria.RandomGroup(3)),
+    "maxw": mf.criteria.PhaseTransition(mf.criteria.MaxW(3)),
+    "gap": mf.criteria.PhaseTransition(mf.criteria.EntropyGap(radius=1)),
 }
 
 
@@ -57,13 +60,13 @@ def check_mixture(post, graph):
         assert mode.mass_inside == pytest.approx(truth, abs=1e-12)
 
 
-@pytest.mark.parametrize("order", [mf.breadth_first, mf.best_first])
+@pytest.mark.parametrize("order", [breadth_first, best_first])
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("name", ENERGIES)
 def test_leaves_partition_the_states(name, criterion, order):
     graph = ENERGIES[name]()
     post = _few(
-        graph, 5, criterion=CRITERIA[criterion], order=order, search=mf.Search(root=4, root_sweeps=30, leaf_sweeps=30)
+        graph, 5, criterion=CRITERIA[criterion], order=order, search=Search(root=4, root_sweeps=30, leaf_sweeps=30)
     )
     check_mixture(post, graph)
     for mode in post.modes:
@@ -98,7 +101,7 @@ def test_the_tree_is_binary_and_names_its_modes():
 
 
 def test_breadth_first_goes_level_by_level():
-    post = mf.infer(ENERGIES["ising"](), 8, order=mf.breadth_first)
+    post = mf.infer(ENERGIES["ising"](), 8, order=breadth_first)
     assert sorted(len(m.constraints) for m in post.modes) == [3] * 8
 
 
@@ -117,10 +120,10 @@ def test_leaves_that_no_order_looks_at_are_not_asked_for_proposals():
     class Asked:
         def propose(self, leaf):
             asked.append(leaf)
-            return mf.Lookahead().propose(leaf)
+            return mf.criteria.Lookahead().propose(leaf)
 
     chain = mf.FactorGraph.ising([0.1] * 6, [(i, i + 1) for i in range(5)], 2.0)
-    post = mf.infer(chain, 4, criterion=Asked(), order=mf.breadth_first)
+    post = mf.infer(chain, 4, criterion=Asked(), order=breadth_first)
     assert len(post.modes) == 4
     assert len(asked) == 3
 
@@ -129,9 +132,9 @@ def test_a_leaf_without_proposals_leaves_the_turn_to_others():
     class OnlyTheFirst:
         def propose(self, leaf):
             if len(leaf.cell.constraints) < 2 and all(c.sign > 0 for c in leaf.cell.constraints):
-                yield from mf.Lookahead().propose(leaf)
+                yield from mf.criteria.Lookahead().propose(leaf)
 
-    for order in (mf.breadth_first, mf.best_first, lambda leaves, _: len(leaves) - 1):
+    for order in (breadth_first, best_first, lambda leaves, _: len(leaves) - 1):
         with pytest.warns(FewerModesWarning):
             post = mf.infer(ENERGIES["ising"](), 8, criterion=OnlyTheFirst(), order=order)
         assert len(post.modes) == 3
@@ -142,13 +145,13 @@ def test_best_first_takes_the_score_or_else_the_heaviest():
         def __init__(self, log_z):
             self.log_z = log_z
 
-    constraint = mf.Cardinality([0], 0, 1)
+    constraint = mf.constraints.Cardinality([0], 0, 1)
     leaves = [Stub(1.0), Stub(3.0), Stub(2.0)]
-    blind = [mf.Proposal(constraint)] * 3
-    assert mf.best_first(leaves, blind) == 1
-    seen = [mf.Proposal(constraint, score=s) for s in (0.5, 0.1, 0.9)]
-    assert mf.best_first(leaves, seen) == 2
-    assert mf.breadth_first(leaves, seen) == 0
+    blind = [mf.criteria.Proposal(constraint)] * 3
+    assert best_first(leaves, blind) == 1
+    seen = [mf.criteria.Proposal(constraint, score=s) for s in (0.5, 0.1, 0.9)]
+    assert best_first(leaves, seen) == 2
+    assert breadth_first(leaves, seen) == 0
 
 
 def test_one_mode(two_wells):
@@ -161,13 +164,13 @@ def test_one_mode(two_wells):
 
 
 def test_a_unimodal_field_says_so():
-    graph = mf.FactorGraph.ising(np.zeros((3, 3)), mf.grid_edges((3, 3)), 0.1)
+    graph = mf.FactorGraph.ising(np.zeros((3, 3)), grid_edges((3, 3)), 0.1)
     with pytest.warns(FewerModesWarning, match=r"the field has a single mode \(T_max = 0.\d+ <= 1\): 1 mode instead"):
         post = mf.infer(graph, 4)
     assert len(post.modes) == 1
     assert len(post.notes) == 1
     assert "single mode" in post.notes[0]
-    assert post.t_max == pytest.approx(mf.critical_temperature(graph), abs=1e-9)
+    assert post.t_max == pytest.approx(critical_temperature(graph), abs=1e-9)
     with pytest.warns(FewerModesWarning, match="no further cut|single mode"):
         assert mf.infer(graph, 600, t_max=3.0).t_max == 3.0
 
@@ -233,7 +236,7 @@ def test_iteration_limit_is_told():
 def test_black_box_gives_nearly_what_the_graph_gives(two_wells):
     ours, box = (
         mf.infer(two_wells, 3),
-        mf.infer(BlackBox(two_wells), 3, search=mf.Search(root=4, root_sweeps=20, leaf_sweeps=20)),
+        mf.infer(BlackBox(two_wells), 3, search=Search(root=4, root_sweeps=20, leaf_sweeps=20)),
     )
     assert box.log_z == pytest.approx(ours.log_z, abs=0.05)
     check_mixture(box, two_wells)
@@ -256,10 +259,10 @@ def test_seed_and_generator_are_the_same():
 @pytest.mark.parametrize(
     "search",
     [
-        mf.Search(root=0, melts=0, leaf=0, remembered=0, polish=0),
-        mf.Search(budget=1e3),
-        mf.Search(root_sweeps=2, leaf_sweeps=2, root=1),
-        mf.Search(temperatures=2, groups=1),
+        Search(root=0, melts=0, leaf=0, remembered=0, polish=0),
+        Search(budget=1e3),
+        Search(root_sweeps=2, leaf_sweeps=2, root=1),
+        Search(temperatures=2, groups=1),
     ],
 )
 def test_a_lazier_search_finds_less_on_average_and_keeps_what_must_hold(search):
@@ -276,7 +279,7 @@ def _thorough(seed):
 
 
 def test_effort_stays_within_its_budget():
-    search = mf.Search(budget=1e6)
+    search = Search(budget=1e6)
     for size in (1, 100, 10_000, 10_000_000):
         assert 2 <= search.affordable(24, size) <= max(2, min(24, 1e6 / size))
         heat = search.cooling(150, size, 5.0)
@@ -309,7 +312,7 @@ def test_a_criterion_is_asked_only_for_what_is_needed():
         def propose(self, leaf):
             for variable in leaf.free:
                 asked.append(variable)
-                yield Proposal(mf.Cardinality(np.array([variable]), leaf.q[variable].argmax(), 1))
+                yield Proposal(mf.constraints.Cardinality(np.array([variable]), leaf.q[variable].argmax(), 1))
 
     graph = mf.datasets.random_ising(4, rng=1)
     assert len(mf.infer(graph, 4, criterion=Counting()).modes) == 4

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mixfield.elimination.junction_tree import exact
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import uai
-from mixfield.junction_tree import exact
 
 # variables 0 - 1 - 2 in a row, 2 2 3 labels
 CHAIN = """MARKOV

@@ -1,1 +1,5 @@
-"""User jobs: compositions of what is below, with no mathematics of their own."""
+"""User jobs: segmentation, video, detection and tracking."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

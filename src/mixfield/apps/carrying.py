@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 
 from mixfield.apps.matching import Matches
-from mixfield.clamping.leaf import Leaf, Proposal
-from mixfield.clamping.regions import cut
+from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.criteria.regions import cut
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
 
@@ -32,9 +32,10 @@ class CarriedOver:
     Examples
     --------
     >>> import numpy as np, mixfield as mf
+    >>> from mixfield.apps import segmentation_energy
     >>> from mixfield.apps.carrying import CarriedOver
     >>> from mixfield.apps.matching import Matches
-    >>> energy = mf.segmentation_energy(np.zeros((12, 16), np.uint8), np.full((12, 16), 0.45))
+    >>> energy = segmentation_energy(np.zeros((12, 16), np.uint8), np.full((12, 16), 0.45))
     >>> posterior = mf.infer(energy, 2)
     >>> still = Matches(np.arange(192), np.arange(192), 1.0)
     >>> carried = CarriedOver.between(posterior, 1, still)

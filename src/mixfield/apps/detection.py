@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.clamping.field_ranked import FieldRanked
-from mixfield.clamping.multiplier import Clamp
-from mixfield.clamping.neighbourhood import NeighbourhoodEntropy
-from mixfield.clamping.selection import Criterion, EntropyGap, PhaseTransition
+from mixfield.constraints.clamp import Clamp
+from mixfield.criteria.field_ranked import FieldRanked
+from mixfield.criteria.neighbourhood import NeighbourhoodEntropy
+from mixfield.criteria.phase_transition import Criterion, EntropyGap, PhaseTransition
 from mixfield.energy.occupancy import Occupancy
 from mixfield.errors import MixfieldError
-from mixfield.meanfield.mode import Mode
-from mixfield.meanfield.solver import Solver
 from mixfield.mixture.annealing import Search
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.scene.scene import Scene
+from mixfield.solvers.mean_field import Solver
+from mixfield.solvers.mode import Mode
 
 Floats = NDArray[np.float64]
 

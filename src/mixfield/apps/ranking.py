@@ -60,11 +60,12 @@ class ModeRanking:
     Examples
     --------
     >>> import numpy as np, mixfield as mf
+    >>> from mixfield.apps import ModeRanking, segmentation_energy
     >>> image = np.zeros((12, 16), np.uint8)
     >>> scores = np.full((12, 16), 0.45)
-    >>> energy = mf.segmentation_energy(image, scores)
+    >>> energy = segmentation_energy(image, scores)
     >>> posterior = mf.infer(energy, 2)
-    >>> posterior.calibrated(mf.ModeRanking(energy, image)).shape
+    >>> posterior.calibrated(ModeRanking(energy, image)).shape
     (2,)
     """
 

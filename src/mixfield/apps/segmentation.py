@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.pictures import intensities
-from mixfield.clamping.temperature import critical_temperature
+from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.energy.energy import Energy
-from mixfield.meanfield.free_energy import entropies
-from mixfield.meanfield.mode import Mode
-from mixfield.meanfield.solver import Solver, mean_field
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
+from mixfield.solvers.free_energy import entropies
+from mixfield.solvers.mean_field import Solver, mean_field
+from mixfield.solvers.mode import Mode
+from mixfield.solvers.temperature import critical_temperature
 
 
 @dataclass(frozen=True)

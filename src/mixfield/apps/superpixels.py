@@ -50,11 +50,12 @@ def superpixel_energy(
     Examples
     --------
     >>> import numpy as np, mixfield as mf
+    >>> from mixfield.apps import superpixel_energy
     >>> image = np.repeat([[20] * 6 + [200] * 6], 4, 0).astype(np.uint8)
     >>> superpixels = np.repeat([np.arange(12) // 3], 4, 0)
     >>> scribbles = np.full((4, 12), -1)
     >>> scribbles[1, 0], scribbles[1, 11] = 0, 1
-    >>> post = mf.infer(mf.superpixel_energy(image, scribbles, superpixels), n_modes=1)
+    >>> post = mf.infer(superpixel_energy(image, scribbles, superpixels), n_modes=1)
     >>> post.labelings()[0].tolist()
     [0, 0, 1, 1]
     """

@@ -13,8 +13,8 @@ from mixfield import _arrays
 from mixfield.apps.evidence import probabilities
 from mixfield.apps.segmentation import Kernels, segmentation_energy
 from mixfield.errors import MixfieldError
-from mixfield.meanfield.solver import Solver, mean_field
 from mixfield.metrics.segmentation import VOID, average, confusion
+from mixfield.solvers.mean_field import Solver, mean_field
 
 Counts = NDArray[np.int64]
 TOLERANCE = 1e-2  # labels do not change any more
@@ -72,10 +72,11 @@ def tune(
     Examples
     --------
     >>> import numpy as np, mixfield as mf
+    >>> from mixfield.apps import tune
     >>> truth = np.zeros((8, 8), int)
     >>> truth[:, 4:] = 1
     >>> noisy = np.clip(truth + np.random.default_rng(0).normal(0, 0.5, (8, 8)), 0.1, 0.9)
-    >>> mf.tune([(truth * 0.5, noisy, truth)] * 2, grid=[mf.Kernels()]).held_out
+    >>> tune([(truth * 0.5, noisy, truth)] * 2, grid=[mf.Kernels()]).held_out
     1.0
     """
     _arrays.at_least("folds", folds, 2)

@@ -81,7 +81,8 @@ class ModePath:
     Examples
     --------
     >>> import numpy as np, mixfield as mf
-    >>> path = mf.ModePath(mf.Consistency(lag=0))
+    >>> from mixfield.apps import Consistency, ModePath
+    >>> path = ModePath(Consistency(lag=0))
     >>> path.lag
     0
     """

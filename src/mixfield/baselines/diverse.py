@@ -8,12 +8,12 @@ from itertools import islice
 import numpy as np
 
 from mixfield import _arrays
-from mixfield.energy.energy import Energy, allowed_labels, check
-from mixfield.meanfield import starts
-from mixfield.meanfield.free_energy import bounds
-from mixfield.meanfield.mode import Mode
-from mixfield.meanfield.solver import Solver
-from mixfield.meanfield.tilt import Tilt
+from mixfield.energy.base import Energy, allowed_labels, check
+from mixfield.solvers import starts
+from mixfield.solvers.free_energy import bounds
+from mixfield.solvers.mean_field import Solver
+from mixfield.solvers.mode import Mode
+from mixfield.solvers.tilt import Tilt
 
 
 def div_m_best(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixfield.energy.energy import Energy
+from mixfield.energy.base import Energy
 from mixfield.energy.factor_graph import FactorGraph
-from mixfield.meanfield.mode import Mode
-from mixfield.meanfield.solver import Solver, mean_field
+from mixfield.solvers.mean_field import Solver, mean_field
+from mixfield.solvers.mode import Mode
 
 
 def restarts(

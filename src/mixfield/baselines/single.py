@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixfield.baselines.restarts import reading_order
-from mixfield.clamping.constraint import Cardinality
-from mixfield.clamping.leaf import Leaf, Proposal
-from mixfield.clamping.selection import EntropyGap, PhaseTransition, coupling_strength
-from mixfield.energy.energy import Energy
-from mixfield.meanfield.solver import Solver
+from mixfield.constraints.cardinality import Cardinality
+from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.criteria.phase_transition import EntropyGap, PhaseTransition, coupling_strength
+from mixfield.energy.base import Energy
 from mixfield.mixture.annealing import Search
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
+from mixfield.solvers.mean_field import Solver
 
 PLAIN = Search(root=0, leaf=0, remembered=0, melts=0, polish=0, standing=False)
 

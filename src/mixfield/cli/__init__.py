@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mixfield.cli import demo, detect, report, reproduce, segment, solve, track, video
+from mixfield.cli import demo, detect, report, segment, solve, track, video
 from mixfield.cli.terminal import stoppable
 
 app = typer.Typer(
@@ -18,10 +18,6 @@ app = typer.Typer(
 )
 for verb in (demo.demo, solve.solve, segment.segment, video.video, detect.detect, track.track, report.report):
     app.command()(stoppable(verb))
-for experiment in reproduce.app.registered_commands:
-    if experiment.callback is not None:
-        experiment.callback = stoppable(experiment.callback)
-app.add_typer(reproduce.app)
 
 
 @app.callback(invoke_without_command=True)

@@ -41,7 +41,7 @@ def demo(
 
 
 def _photograph(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
-    from mixfield.report import demos
+    from mixfield.reports import demos
 
     with Progress("modes", 4, quiet=as_json, stopped=AGAIN) as advance:
         found = demos.photograph(out, rng=seed, solver=solver(threads), progress=advance)
@@ -63,7 +63,7 @@ def _photograph(out: Path, seed: int, threads: int | None, as_json: bool) -> Non
 
 
 def _people(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
-    from mixfield.report import demos
+    from mixfield.reports import demos
 
     kept = f"the frames that are done are in {out}/modes, and the same command begins again"
     with Progress("frames", demos.FRAMES, quiet=as_json, stopped=kept) as advance:
@@ -86,7 +86,7 @@ def _people(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
 
 
 def _graph(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
-    from mixfield.report import demos
+    from mixfield.reports import demos
 
     with Progress("steps", demos.STEPS, quiet=as_json, stopped=AGAIN) as advance:
         found = demos.graph(out, rng=seed, solver=solver(threads), progress=advance)

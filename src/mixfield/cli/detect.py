@@ -39,7 +39,7 @@ class _Drawn:
     def _draw(self, frame: int, folder: Path) -> None:
         import mixfield as mf
         from mixfield.io import opencv
-        from mixfield.report.overlay import overlay
+        from mixfield.reports.overlay import overlay
 
         (file,) = folder.glob("*.npz")
         picture = overlay(mf.load(file), self.detected.scene, self.detected.footage.pictures(frame))

@@ -27,7 +27,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Make one self-contained HTML page of a result: modes, where they differ, the tree of cuts, tracks."""
-    from mixfield.report.results import report_page
+    from mixfield.reports.results import report_page
 
     target = out or (result if result.is_dir() else result.parent) / "report.html"
     check_target(target)

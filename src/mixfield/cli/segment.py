@@ -37,18 +37,19 @@ class _Segmented:
     def one(self, image: Path, scores: Path, out: Path, advance: Callable[[int], None]) -> dict[str, Any]:
         """Segment an image, write what was found and return its facts."""
         import mixfield as mf
+        from mixfield.apps import entropy_gap, segmentation_energy
         from mixfield.io.images import read_image
         from mixfield.io.scores import read_scores
-        from mixfield.report.segmentation import write_segmentation
+        from mixfield.reports.segmentation import write_segmentation
 
         started = time.perf_counter()
         how = solver(self.threads)
         picture = read_image(image)
-        energy = mf.segmentation_energy(
+        energy = segmentation_energy(
             picture, read_scores(scores), kernels=self.kernels, threads=how.threads, **self.evidence
         )
         posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how, progress=advance)
-        gap = mf.entropy_gap(energy, posterior.modes[0], solver=how)
+        gap = entropy_gap(energy, posterior.modes[0], solver=how)
         solved = time.perf_counter()
         result = write_segmentation(out, picture, posterior, gap)
         return result | {"seconds": solved - started, "seconds_writing": time.perf_counter() - solved}

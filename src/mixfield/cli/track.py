@@ -37,10 +37,10 @@ def track(
     import mixfield as mf
     from mixfield.errors import MixfieldError
     from mixfield.io import tracks as files
-    from mixfield.report.people_page import tracks_page
+    from mixfield.reports.people_page import tracks_page
 
     check_target(out)
-    prices = {"posterior": mf.posterior_price, "printed": mf.printed_price}
+    prices = {"posterior": mf.temporal.posterior_price, "printed": mf.temporal.printed_price}
     if price not in prices:
         raise MixfieldError(f"--price must be posterior or printed, got {price!r}")
     paths = _posteriors(modes)
@@ -56,7 +56,7 @@ def track(
             max_speed=max_speed,
             doors=doors,
             price=prices[price],
-            windows=mf.Windows(window, overlap),
+            windows=mf.temporal.Windows(window, overlap),
             time_limit=time_limit,
             progress=advance,
             **options,
@@ -113,9 +113,10 @@ def _loaded(paths: list[Path]) -> Iterator[Any]:
 
 def _scene(path: Path | None, cell: float, first: Path) -> Any:
     import mixfield as mf
+    from mixfield.scene import Ground
 
     if path is None:
-        return mf.Ground(_rectangle(mf.load(first).shape, first), cell)
+        return Ground(_rectangle(mf.load(first).shape, first), cell)
     return mf.read_pom(path) if path.suffix == ".pom" else mf.read_scene(path)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mixfield.apps.video import Decided
     from mixfield.io.film import Frame, ScoredFrames
     from mixfield.mixture.posterior import MixturePosterior
-    from mixfield.report.video_page import VideoFrame
+    from mixfield.reports.video_page import VideoFrame
 
 MODES = "modes"
 DONE = "frames.json"  # written last: where it is, all frames are done
@@ -42,17 +42,18 @@ class _Modes:
     def __call__(self, frame: Frame, folder: Path) -> dict[str, Any]:
         """One item of a batch; tells the learnt probabilities of the modes."""
         import mixfield as mf
+        from mixfield.apps import ModeRanking, segmentation_energy
         from mixfield.io.scores import read_scores
 
         assert frame.scores is not None
         started = time.perf_counter()
         how = solver(self.threads)
         image = self.source.picture(frame)
-        energy = mf.segmentation_energy(
+        energy = segmentation_energy(
             image, read_scores(frame.scores), kernels=self.kernels, logits=self.logits, threads=how.threads
         )
         posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
-        weights = posterior.calibrated(mf.ModeRanking(energy, image))
+        weights = posterior.calibrated(ModeRanking(energy, image))
         (folder / MODES).mkdir()
         posterior.save(folder / MODES / f"{frame.name}.npz")
         return {"weights": weights.tolist(), "seconds": time.perf_counter() - started}
@@ -202,8 +203,8 @@ class _Output:
     def add(self, one: Decided, seen: _Waiting) -> None:
         """Write one frame."""
         from mixfield.io.images import write_label_map
-        from mixfield.report.segmentation import side_by_side
-        from mixfield.report.video_page import VideoFrame
+        from mixfield.reports.segmentation import side_by_side
+        from mixfield.reports.video_page import VideoFrame
 
         image, name = seen.image, seen.name
         row: dict[str, Any] = {"frame": name, "mode": None, "differs": 0.0, "matched": None, "starts": False}
@@ -225,8 +226,8 @@ class _Output:
 
     def write_page(self, title: str, rate: float) -> None:
         """The page of the first frames, and what `mixfield report` makes it from."""
-        from mixfield.report.video_file import write_video
-        from mixfield.report.video_page import video_page
+        from mixfield.reports.video_file import write_video
+        from mixfield.reports.video_page import video_page
 
         write_video(self.out / "video.npz", self.shown)
         _files.write_text(self.out / "report.html", video_page(self.shown, frame_rate=rate, title=title))

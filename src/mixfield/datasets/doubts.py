@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
-from mixfield.meanfield.mode import Mode
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.scene.ground import Ground
+from mixfield.solvers.mode import Mode
 
 
 @dataclass(frozen=True, eq=False)

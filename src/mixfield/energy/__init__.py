@@ -1,1 +1,5 @@
-"""What is minimised: energies answer a few questions and know nothing of who asks."""
+"""What is minimised: data and the questions an energy answers."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -36,11 +36,11 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
     ratio = _largest_ratios(crf)
     # the largest eigenvalue of a kernel is not above its largest sum of a row: often that is enough to know
     if not (
-        ratio * np.e * max((coupling.strength for coupling in crf.couplings if coupling.unit), default=0.0) <= 1
+        ratio * math.e * max((coupling.strength for coupling in crf.couplings if coupling.unit), default=0.0) <= 1
     ).any():
         return everything, 0.0
     gamma = crf.largest_support
-    candidates = np.flatnonzero(ratio * np.e * gamma <= 1.0)
+    candidates = np.flatnonzero(ratio * math.e * gamma <= 1.0)
     if len(candidates) == 0:
         return everything, 0.0
     candidates = candidates[np.argsort(ratio[candidates], kind="stable")]

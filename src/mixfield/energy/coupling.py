@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.energy import normalization
 from mixfield.energy.gaussian import Filter, Kernel
 from mixfield.errors import MixfieldError
+from mixfield.filters import normalization
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]

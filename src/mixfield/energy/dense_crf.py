@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads, kernels
-from mixfield.energy.channels import Scratch, padded, room
-from mixfield.energy.collecting import Sums
 from mixfield.energy.coupling import couple
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
-from mixfield.energy.lattice import Lattice
-from mixfield.energy.portions import Hear, Portions
 from mixfield.energy.unary import FORBIDDEN, LARGE, log_costs, tamed
 from mixfield.errors import InfeasibleError, MixfieldError
+from mixfield.filters.bands import Hear, Portions
+from mixfield.filters.buffers import Scratch, padded, room
+from mixfield.filters.lattice import Lattice
+from mixfield.filters.streaming import Sums
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]

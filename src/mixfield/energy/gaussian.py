@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.energy.coarse_grid import CoarseGrid
-from mixfield.energy.collecting import Parts, Sums
-from mixfield.energy.lattice import Lattice
-from mixfield.energy.normalization import Normalization
-from mixfield.energy.separable import Separable
 from mixfield.errors import MixfieldError
+from mixfield.filters.coarse_grid import CoarseGrid
+from mixfield.filters.lattice import Lattice
+from mixfield.filters.normalization import Normalization
+from mixfield.filters.separable import Separable
+from mixfield.filters.streaming import Parts, Sums
 
 Float32s = NDArray[np.float32]
 

@@ -15,9 +15,9 @@ from mixfield.apps.detection import detect, positions
 from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError
 from mixfield.io.footage import Footage
-from mixfield.meanfield.solver import Solver
 from mixfield.mixture.posterior import MixturePosterior, load
 from mixfield.scene.scene import Scene
+from mixfield.solvers.mean_field import Solver
 
 
 @dataclass(frozen=True)

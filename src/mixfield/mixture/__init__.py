@@ -1,1 +1,5 @@
 """Many modes: the tree of cuts and the weighted mixture at its leaves."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

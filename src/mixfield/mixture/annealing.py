@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.clamping.cell import Cell
-from mixfield.clamping.leaf import Leaf, Proposal
-from mixfield.clamping.melting import melted_groups, turned_over
-from mixfield.clamping.multiplier import Clamp, Settled, settle
-from mixfield.clamping.optima import Optima
-from mixfield.energy.energy import Energy
-from mixfield.meanfield import starts
-from mixfield.meanfield.solver import Solver
+from mixfield.constraints.cell import Cell
+from mixfield.constraints.clamp import Clamp, Settled, settle
+from mixfield.criteria.group_flips import melted_groups, turned_over
+from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.criteria.optima import Optima
+from mixfield.energy.base import Energy
+from mixfield.solvers import starts
+from mixfield.solvers.mean_field import Solver
 
 Floats = NDArray[np.float64]
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _files, _npy
-from mixfield.clamping.constraint import Cardinality
+from mixfield.constraints.cardinality import Cardinality
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.meanfield.mode import Mode
 from mixfield.mixture.node import Node
+from mixfield.solvers.mode import Mode
 
 FORMAT = "mixfield-posterior"
 VERSION = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mixfield.clamping.constraint import Cardinality
+from mixfield.constraints.cardinality import Cardinality
 
 
 @dataclass(frozen=True, eq=False)

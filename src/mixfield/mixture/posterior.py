@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _simplex
-from mixfield.clamping.constraint import Cardinality
+from mixfield.constraints.cardinality import Cardinality
 from mixfield.energy.active_labels import restored
-from mixfield.meanfield.mode import Mode
 from mixfield.mixture import archive
 from mixfield.mixture.node import Node
+from mixfield.solvers.mode import Mode
 
 Floats = NDArray[np.float64]
 
@@ -152,7 +152,7 @@ class MixturePosterior:
 
 def _notebook() -> ModuleType:
     """How posteriors look in notebooks; by name, since reports stand on posteriors and not the other way round."""
-    return import_module("mixfield.report.notebook")
+    return import_module("mixfield.reports.notebook")
 
 
 def _renamed(constraints: tuple[Cardinality, ...], labels: NDArray[np.int64]) -> tuple[Cardinality, ...]:

@@ -9,24 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
-from mixfield.clamping.firm import FirmClamp
-from mixfield.clamping.leaf import Leaf, Proposal
-from mixfield.clamping.lookahead import Lookahead
-from mixfield.clamping.multiplier import Clamp
-from mixfield.clamping.plausible import MostPlausible
-from mixfield.clamping.selection import Criterion
-from mixfield.clamping.temperature import critical_temperature
+from mixfield.constraints.clamp import Clamp
+from mixfield.constraints.firm_clamp import FirmClamp
+from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.criteria.lookahead import Lookahead
+from mixfield.criteria.most_plausible import MostPlausible
+from mixfield.criteria.phase_transition import Criterion
 from mixfield.energy.active_labels import active_labels
-from mixfield.energy.channels import reused
+from mixfield.energy.base import Energy, allowed_labels, check
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.energy.energy import Energy, allowed_labels, check
 from mixfield.errors import FewerModesWarning, MixfieldError
-from mixfield.meanfield.solver import Solver, warn_if_doubtful
+from mixfield.filters.buffers import reused
 from mixfield.mixture.annealing import Annealing, Search
-from mixfield.mixture.growth import Growth, Order
+from mixfield.mixture.dense_finder import Releasing
+from mixfield.mixture.finder import Seeker
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.mixture.releasing import Releasing
-from mixfield.mixture.seeker import Seeker
+from mixfield.mixture.tree_builder import Growth, Order
+from mixfield.solvers.mean_field import Solver, warn_if_doubtful
+from mixfield.solvers.temperature import critical_temperature
 
 
 def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:  # noqa: ARG001
@@ -171,6 +171,6 @@ def _seeker(
         return Releasing(energy, clamp or FirmClamp(), solver, distinct=getattr(criterion, "distinct", 1.0))
     if isinstance(clamp, FirmClamp):
         raise MixfieldError(
-            f"FirmClamp needs an attractive DenseCRF and no search, got {type(energy).__name__}; use mf.Clamp"
+            f"FirmClamp needs an attractive DenseCRF and no search, got {type(energy).__name__}; use constraints.Clamp"
         )
     return Annealing(energy, allowed, rng, clamp or Clamp(), search or Search(), solver, t_max)

@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads
 from mixfield.energy import dense_crf
-from mixfield.energy.channels import room
 from mixfield.energy.gaussian import Bilateral, Features, Gaussian, Kernel, grid_filter
-from mixfield.energy.normalization import Normalization
 from mixfield.errors import MixfieldError
-from mixfield.meanfield import packing
-from mixfield.meanfield.iteration import Iteration
+from mixfield.filters.buffers import room
+from mixfield.filters.normalization import Normalization
 from mixfield.pydensecrf.grid import recognise
 from mixfield.pydensecrf.inputs import bandwidths, image, matrix, way_out
+from mixfield.solvers import packing
+from mixfield.solvers.dense_update import Iteration
 
 Float32s = NDArray[np.float32]
 

@@ -1,1 +1,5 @@
-"""Where people walk and how cameras see them: geometry that knows no probability."""
+"""Cameras, ground and views."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

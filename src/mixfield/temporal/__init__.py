@@ -1,1 +1,5 @@
-"""One mode per frame: paths through time, and the choice of the modes they pass."""
+"""One mode per frame: trellis, flow, program."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

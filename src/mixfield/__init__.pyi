@@ -1,0 +1,36 @@
+from . import baselines as baselines
+from . import constraints as constraints
+from . import criteria as criteria
+from . import datasets as datasets
+from . import errors as errors
+from . import metrics as metrics
+from . import pydensecrf as pydensecrf
+from . import temporal as temporal
+from .apps.detection import detect as detect
+from .apps.detection import positions as positions
+from .apps.segmentation import Kernels as Kernels
+from .apps.segmentation import segment as segment
+from .apps.tracking import Tracks as Tracks
+from .apps.tracking import track as track
+from .apps.video import segment_video as segment_video
+from .elimination.junction_tree import exact as exact
+from .energy.base import Energy as Energy
+from .energy.dense_crf import DenseCRF as DenseCRF
+from .energy.factor_graph import FactorGraph as FactorGraph
+from .energy.gaussian import Bilateral as Bilateral
+from .energy.gaussian import Features as Features
+from .energy.gaussian import Gaussian as Gaussian
+from .energy.occupancy import Occupancy as Occupancy
+from .io.pom import read_pom as read_pom
+from .io.pom import write_pom as write_pom
+from .io.scene_file import read_scene as read_scene
+from .io.uai import read_uai as read_uai
+from .mixture.posterior import MixturePosterior as MixturePosterior
+from .mixture.posterior import load as load
+from .mixture.tree import infer as infer
+from .scene.scene import Scene as Scene
+from .solvers.mean_field import Solver as Solver
+from .solvers.mean_field import mean_field as mean_field
+from .solvers.mode import Mode as Mode
+
+__version__: str

@@ -1,1 +1,0 @@
-"""Where and how to cut: constraints, cells, multipliers, temperatures, criteria."""

@@ -1,0 +1,5 @@
+"""Where to cut: one file a rule."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,17 @@
+from .field_ranked import FieldRanked as FieldRanked
+from .leaf import Leaf as Leaf
+from .leaf import Proposal as Proposal
+from .lookahead import Lookahead as Lookahead
+from .most_plausible import MostPlausible as MostPlausible
+from .neighbourhood import NeighbourhoodEntropy as NeighbourhoodEntropy
+from .phase_transition import Criterion as Criterion
+from .phase_transition import DensestWindow as DensestWindow
+from .phase_transition import EntropyGap as EntropyGap
+from .phase_transition import MaxW as MaxW
+from .phase_transition import PhaseTransition as PhaseTransition
+from .phase_transition import RandomGroup as RandomGroup
+from .regions import DoubtedRegions as DoubtedRegions
+from .regions import SuppressedRegions as SuppressedRegions
+from .regions import SuppressedWindows as SuppressedWindows
+from .whole_labels import WholeLabels as WholeLabels
+from .windows import MeltingWindows as MeltingWindows

@@ -1,0 +1,181 @@
+"""Where to cut: the paper's phase-transition criterion with its pickers.
+
+A criterion is any object with ``propose(leaf)``, which yields cuts in order of preference; a picker is any object with
+``pick(candidates, gap, leaf)``, which turns candidate variables into groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.constraints.cardinality import Cardinality
+from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.energy.base import Energy
+from mixfield.errors import MixfieldError
+from mixfield.solvers.free_energy import entropies
+
+Floats = NDArray[np.float64]
+Int64s = NDArray[np.int64]
+
+BITS = 1.0 / np.log(2.0)
+
+
+class Criterion(Protocol):
+    """Where to cut a leaf."""
+
+    def propose(self, leaf: Leaf, /) -> Iterator[Proposal]:
+        """Cuts in order of preference; the first whose children both live in their cells is made."""
+
+
+class Picker(Protocol):
+    """Which of the candidates to clamp together."""
+
+    def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf, /) -> Iterator[tuple[Int64s, int]]:
+        """Groups of variables and the count C of the constraint on them, in order of preference.
+
+        ``gap`` (n,) is the rise of each variable's entropy from T = 1 to the temperature at which the candidates melt.
+        """
+
+
+@dataclass(frozen=True)
+class PhaseTransition:
+    """The paper's criterion (eq. 15): variables that are certain at T = 1 and uncertain at the lowest possible T.
+
+    Temperatures rise until some variable qualifies; the picker then chooses among those that do.  The label of each
+    variable is the one its mode prefers.
+
+    Attributes
+    ----------
+    pick : which candidates form the group.
+    low, high : entropy thresholds in bits (the paper's text says 0.3 and 0.7, its pseudo-code 0.3 and 0.6).
+    """
+
+    pick: Picker = field(default_factory=lambda: EntropyGap())
+    low: float = 0.3
+    high: float = 0.7
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low < self.high:
+            raise MixfieldError(f"low and high must satisfy 0 < low < high (bits), got {self.low} and {self.high}")
+
+    def propose(self, leaf: Leaf) -> Iterator[Proposal]:
+        now = entropies(leaf.q) * BITS
+        labels = leaf.q.argmax(1)
+        for temperature, q in zip(leaf.temperatures, leaf.heated(), strict=True):
+            then = entropies(q) * BITS
+            candidates = leaf.free[((then > self.high) & (now < self.low))[leaf.free]]
+            if len(candidates):
+                for group, count in self.pick.pick(candidates, then - now, leaf):
+                    yield Proposal(Cardinality(group, labels[group], count), float(temperature))
+
+
+@dataclass(frozen=True)
+class RandomGroup:
+    """OURS-RANDOM: ``size`` candidates at random, all of which must keep their label (C = L)."""
+
+    size: int = 3
+    tries: int = 4
+
+    def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:  # noqa: ARG002
+        for _ in range(self.tries):
+            group = np.sort(leaf.rng.permutation(candidates)[: self.size])
+            yield group, len(group)
+
+
+@dataclass(frozen=True)
+class MaxW:
+    """OURS-MAXW: the ``size`` candidates with the largest sum of couplings, all of which must keep their label.
+
+    The only picker that looks inside the model: the energy must offer ``coupling_strength`` (n,).
+    """
+
+    size: int = 3
+    tries: int = 4
+
+    def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:  # noqa: ARG002
+        strength = coupling_strength(leaf.energy)
+        ranked = candidates[np.argsort(-strength[candidates], kind="stable")]
+        for first in range(0, min(self.tries, len(ranked))):
+            group = np.sort(ranked[first : first + self.size])
+            yield group, len(group)
+
+
+@dataclass(frozen=True)
+class EntropyGap:
+    """The candidate whose entropy rises most, with its neighbours on the grid within ``radius`` (0: alone), C = 1.
+
+    One side has the label nowhere in the neighbourhood, the other at least once (people detection, section 7.2).
+    """
+
+    radius: int = 0
+    tries: int = 4
+
+    def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:
+        free = leaf.cell.allowed.sum(1) > 1
+        for centre in candidates[np.argsort(-gap[candidates], kind="stable")][: self.tries]:
+            around = box(int(centre), self.radius, leaf.energy.shape)
+            yield around[free[around]], 1
+
+
+@dataclass(frozen=True)
+class DensestWindow:
+    """The window of ``size`` cells a side that holds most candidates; half of those inside must keep their label.
+
+    The rule for segmentation (section 7.3): C = L / 2 with L the candidates of the window's dominant label.
+    """
+
+    size: int = 5
+    tries: int = 4
+
+    def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:  # noqa: ARG002
+        shape = leaf.energy.shape
+        labels = leaf.q.argmax(1)
+        left = np.zeros(int(np.prod(shape)), bool)
+        left[candidates] = True
+        for _ in range(self.tries):
+            window = densest(left.reshape(shape), self.size)
+            inside = window[left[window]]
+            if len(inside) == 0:
+                return
+            dominant = np.bincount(labels[inside]).argmax()
+            group = inside[labels[inside] == dominant]
+            yield group, max(1, len(group) // 2)
+            left[group] = False
+
+
+def coupling_strength(energy: Energy) -> Floats:
+    """(n,) sum of the couplings |W| of each variable, from energies that tell."""
+    strength = getattr(energy, "coupling_strength", None)
+    if strength is None:
+        raise MixfieldError(f"MaxW needs energy.coupling_strength, {type(energy).__name__} does not provide it")
+    return np.asarray(strength)
+
+
+def box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:
+    """Variables within ``radius`` of ``centre`` along every axis of the grid."""
+    place = [int(x) for x in np.unravel_index(centre, shape)]
+    ranges = [np.arange(max(0, x - radius), min(size, x + radius + 1)) for x, size in zip(place, shape, strict=True)]
+    return np.ravel_multi_index(np.meshgrid(*ranges, indexing="ij"), shape).ravel()
+
+
+def densest(marked: NDArray[np.bool_], size: int) -> Int64s:
+    """Variables of the window with most marks."""
+    return densest_sum(marked.astype(np.float64), size)
+
+
+def densest_sum(values: Floats, size: int) -> Int64s:
+    """Variables of the window with the largest sum, by an integral image along every axis."""
+    totals, window = values, []
+    for axis, length in enumerate(values.shape):
+        width, before = min(size, length), (slice(None),) * axis
+        sums = np.cumsum(totals, axis)
+        totals = sums[(*before, slice(width - 1, None))].copy()
+        totals[(*before, slice(1, None))] -= sums[(*before, slice(length - width))]
+    for corner, length in zip(np.unravel_index(int(totals.argmax()), totals.shape), values.shape, strict=True):
+        window.append(slice(int(corner), int(corner) + min(size, length)))
+    return np.arange(values.size).reshape(values.shape)[tuple(window)].ravel()

@@ -1,0 +1,143 @@
+"""Where to cut an image: whole regions that the evidence would give to another label than the mode does.
+
+Two kinds of cut complement each other.  REMOVE is the paper's: "fewer than half of these keep their label".  ADD is
+"at least half of these take that label", one that the mode has suppressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.constraints.cardinality import Cardinality
+from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.criteria.phase_transition import densest_sum
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.errors import MixfieldError
+from mixfield.solvers.temperature import critical_temperature
+
+Bools = NDArray[np.bool_]
+Int64s = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SuppressedRegions:
+    """ADD cuts: connected regions where a label that the mode does not take has at least some probability.
+
+    Attributes
+    ----------
+    levels : of that probability, by the evidence of each pixel alone, and where the field is hot.
+    heat : that temperature, as a share of Gamma = 2 T_max.
+    largest : regions per label and level.
+    smallest : share of the field that a region must have.
+    """
+
+    levels: tuple[float, ...] = (0.3, 0.15, 0.05)
+    heat: float = 1 / 3
+    largest: int = 2
+    smallest: float = 5e-4
+
+    def propose(self, leaf: Leaf) -> Iterator[Proposal]:
+        """Cuts, those of the evidence first."""
+        labels = leaf.q.argmax(1)
+        return _level_cuts(self, leaf, lambda p, label, level: (labels != label) & (p > level))
+
+
+@dataclass(frozen=True)
+class DoubtedRegions:
+    """REMOVE cuts: connected regions whose label is doubtful; the attributes are those of `SuppressedRegions`."""
+
+    levels: tuple[float, ...] = (0.8, 0.6)
+    heat: float = 1 / 3
+    largest: int = 2
+    smallest: float = 5e-4
+
+    def propose(self, leaf: Leaf) -> Iterator[Proposal]:
+        """Cuts, those of the evidence first."""
+        labels = leaf.q.argmax(1)
+        return _level_cuts(self, leaf, lambda p, label, level: (labels == label) & (p < level))
+
+
+@dataclass(frozen=True)
+class SuppressedWindows:
+    """ADD cuts: windows that hold most probability of a label that the mode does not take, where the field is hot.
+
+    Attributes
+    ----------
+    shares : sides of the windows, as shares of the longer side of the field.
+    heats : temperatures, as shares of Gamma = 2 T_max.
+    smallest : share of the field that a group must have.
+    """
+
+    shares: tuple[float, ...] = (0.6, 0.3)
+    heats: tuple[float, ...] = (1 / 3, 1 / 2)
+    smallest: float = 5e-4
+
+    def propose(self, leaf: Leaf) -> Iterator[Proposal]:
+        """For every label, the pixels of the best window that prefer it to all labels but their own."""
+        shape, labels = leaf.energy.shape, leaf.q.argmax(1)
+        own = np.arange(leaf.q.shape[1]) == labels[:, None]
+        free = leaf.uncut
+        heats = temperatures(leaf, self.heats)
+        for temperature, q in zip(heats, leaf.melted(heats), strict=True):
+            second = np.where(own, -1.0, q).argmax(1)
+            for share in self.shares:
+                side = max(1, round(share * max(shape)))
+                for label in range(q.shape[1]):
+                    marked = free & (labels != label)
+                    window = densest_sum(np.where(marked, q[:, label], 0.0).reshape(shape), side)
+                    group = window[(marked & (second == label))[window]]
+                    if len(group) >= max(1.0, self.smallest * len(labels)):
+                        yield Proposal(cut(group, label), temperature)
+
+
+def _level_cuts(
+    how: SuppressedRegions | DoubtedRegions, leaf: Leaf, marked: Callable[[NDArray[np.floating], int, float], Bools]
+) -> Iterator[Proposal]:
+    """Cuts of the regions that ``marked(probabilities of a label (n,), label, level)`` tells."""
+    for temperature, q in views(leaf, how.heat):
+        for label in range(q.shape[1]):
+            for level in how.levels:
+                for group in regions(leaf, marked(q[:, label], label, level), how.smallest, how.largest):
+                    yield Proposal(cut(group, label), temperature)
+
+
+def views(leaf: Leaf, heat: float) -> Iterator[tuple[float, NDArray[np.floating]]]:
+    """Probabilities (n, L) by the evidence of each pixel alone, and where the field is hot; and the temperature."""
+    yield float("nan"), evidence(leaf)
+    (temperature,) = temperatures(leaf, (heat,))
+    yield temperature, np.asarray(leaf.melted([temperature])[0])
+
+
+def temperatures(leaf: Leaf, shares: tuple[float, ...]) -> list[float]:
+    """Temperatures as shares of Gamma = 2 T_max, none below 1."""
+    gamma = 2.0 * critical_temperature(leaf.energy)
+    return sorted({max(1.0, share * gamma) for share in shares})
+
+
+def evidence(leaf: Leaf) -> NDArray[np.float32]:
+    """(n, L) probabilities of each pixel alone."""
+    if not isinstance(leaf.energy, DenseCRF):
+        raise MixfieldError(f"regions need a DenseCRF, got {type(leaf.energy).__name__}; use mf.criteria.Lookahead")
+    return leaf.energy.evidence
+
+
+def regions(leaf: Leaf, marked: Bools, smallest: float, largest: int) -> list[Int64s]:
+    """The largest connected regions of marked pixels that may change."""
+    from scipy import ndimage
+
+    numbers, count = ndimage.label((marked & leaf.uncut).reshape(leaf.energy.shape))
+    if count == 0:
+        return []
+    sizes = np.bincount(numbers.ravel())[1:]
+    kept = np.argsort(-sizes, kind="stable")[:largest]
+    flat = numbers.ravel()
+    return [np.flatnonzero(flat == k + 1) for k in kept if sizes[k] >= max(1.0, smallest * marked.size)]
+
+
+def cut(group: Int64s, label: int) -> Cardinality:
+    """Half of the group has the label (C = L / 2, as in the paper), or fewer."""
+    return Cardinality(group, np.full(len(group), label), max(1, len(group) // 2))

@@ -1,0 +1,76 @@
+"""Where to cut a dense field: windows in which many pixels that are certain now melt together (section 7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.constraints.cardinality import Cardinality
+from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.criteria.phase_transition import BITS, densest
+from mixfield.criteria.regions import temperatures
+from mixfield.solvers.free_energy import entropies
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MeltingWindows:
+    """Groups of pixels of one label that melt together, in windows of several sizes.
+
+    Attributes
+    ----------
+    shares : sides of the windows, as shares of the longer side of the field.
+    heats : temperatures at which the field is looked at, as shares of Gamma = 2 T_max.
+    low, high : entropy thresholds in bits: certain at T = 1, uncertain at T.
+    smallest : share of the field that a group must have.
+    tries : cuts proposed for each leaf.
+    """
+
+    shares: tuple[float, ...] = (0.6, 0.3)
+    heats: tuple[float, ...] = (1 / 3, 1 / 2)
+    low: float = 0.3
+    high: float = 0.7
+    smallest: float = 5e-4
+    tries: int = 8
+
+    def propose(self, leaf: Leaf) -> Iterator[Proposal]:
+        """Cuts, the largest groups first."""
+        shape = leaf.energy.shape
+        now = entropies(leaf.q) * BITS
+        labels, free = leaf.q.argmax(1), leaf.uncut
+        found: list[tuple[int, Proposal]] = []
+        heats = temperatures(leaf, self.heats)
+        for heat, q in zip(heats, leaf.melted(heats), strict=True):
+            candidates = free & (now < self.low) & (entropies(q) * BITS > self.high)
+            for share in self.shares:
+                side = max(1, round(share * max(shape)))
+                for group in self._groups(candidates, labels, shape, side):
+                    cut = Cardinality(group, labels[group], max(1, len(group) // 2))
+                    found.append((len(group), Proposal(cut, heat)))
+        taken = np.zeros(len(labels), bool)
+        given = 0
+        for _, proposal in sorted(found, key=lambda one: -one[0]):
+            group = proposal.constraint.group
+            if taken[group].mean() < 0.5 and given < self.tries:
+                taken[group] = True
+                given += 1
+                yield proposal
+
+    def _groups(
+        self, candidates: NDArray[np.bool_], labels: NDArray[np.int64], shape: tuple[int, ...], side: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Candidates of the dominant label in the densest windows."""
+        left = candidates.copy()
+        for _ in range(self.tries):
+            window = densest(left.reshape(shape), side)
+            inside = window[left[window]]
+            if len(inside) < max(1.0, self.smallest * len(labels)):
+                return
+            dominant = np.bincount(labels[inside]).argmax()
+            group = inside[labels[inside] == dominant]
+            left[group] = False
+            yield group

@@ -1,0 +1,1 @@
+"""Exact inference by eliminating variables one after the other."""

@@ -1,0 +1,9 @@
+from .active_labels import active_labels as active_labels
+from .base import Energy as Energy
+from .dense_crf import DenseCRF as DenseCRF
+from .factor_graph import FactorGraph as FactorGraph
+from .factor_graph import grid_edges as grid_edges
+from .gaussian import Bilateral as Bilateral
+from .gaussian import Features as Features
+from .gaussian import Gaussian as Gaussian
+from .occupancy import Occupancy as Occupancy

@@ -1,0 +1,1 @@
+"""Gaussian filtering of dense fields."""

@@ -1,0 +1,9 @@
+from .images import read_image as read_image
+from .images import read_label_map as read_label_map
+from .images import write_label_map as write_label_map
+from .pom import read_pom as read_pom
+from .pom import write_pom as write_pom
+from .scene_file import read_scene as read_scene
+from .scores import read_scores as read_scores
+from .uai import read_uai as read_uai
+from .uai import write_uai as write_uai

@@ -1,0 +1,5 @@
+"""One mode: mean field of any energy, with temperature, tilts and starting points."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,38 @@
+"""Where a mean field may begin."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.energy.base import Energy
+
+Floats = NDArray[np.float64]
+
+
+def one_hot(labeling: NDArray[np.int64], n_labels: int) -> Floats:
+    """Labelings (..., n) as marginals (..., n, L)."""
+    return (labeling[..., None] == np.arange(n_labels)).astype(np.float64)
+
+
+def labels(allowed: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
+    """A uniform choice among the allowed labels of each variable, (..., n, L) to (..., n)."""
+    return np.where(allowed, rng.random(allowed.shape), -1.0).argmax(-1)
+
+
+def random(allowed: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+    """Marginals drawn uniformly from the simplex of the allowed labels."""
+    weights = np.where(allowed, rng.standard_exponential(allowed.shape), 0.0)
+    return np.asarray(weights / weights.sum(-1, keepdims=True))
+
+
+def central(allowed: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+    """Nearly uniform marginals; the small noise breaks ties."""
+    weights = np.where(allowed, 1.0 + 1e-3 * rng.random(allowed.shape), 0.0)
+    return np.asarray(weights / weights.sum(-1, keepdims=True))
+
+
+def first(energy: Energy, allowed: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+    """Where a first run begins: at the energy's own ``start`` (*shape, L) if it has one, else at the centre."""
+    told = getattr(energy, "start", None)
+    return central(allowed, rng) if told is None else np.asarray(told, np.float64).reshape(allowed.shape)
