@@ -29,8 +29,8 @@ from .mixture.posterior import MixturePosterior as MixturePosterior
 from .mixture.posterior import load as load
 from .mixture.tree import infer as infer
 from .scene.scene import Scene as Scene
-from .solvers.mean_field import Solver as Solver
 from .solvers.mean_field import mean_field as mean_field
 from .solvers.mode import Mode as Mode
+from .solvers.options import Solver as Solver
 
 __version__: str

@@ -38,7 +38,7 @@ def box(left):
 
 
 def alternative(posterior):
-    return next(k for k in range(len(posterior.modes)) if k != posterior.plain)
+    return next(k for k in range(len(posterior.modes)) if k != posterior.root_mode)
 
 
 def test_an_alternative_is_carried_to_where_its_points_are():
@@ -50,7 +50,7 @@ def test_an_alternative_is_carried_to_where_its_points_are():
 
 def test_mean_field_carries_nothing():
     before = mf.infer(frame(6), 2)
-    assert (CarriedOver.between(before, before.plain, moved(8)).labels == -1).all()
+    assert (CarriedOver.between(before, before.root_mode, moved(8)).labels == -1).all()
 
 
 def test_the_next_frame_is_cut_there_whatever_labels_are_left_out():

@@ -16,7 +16,7 @@ from mixfield.energy import grid_edges
 from mixfield.errors import MixfieldError
 from mixfield.mixture import Search, breadth_first
 from mixfield.solvers.free_energy import bounds, entropies
-from mixfield.solvers.temperature import critical_temperature, ladder
+from mixfield.solvers.dispatch import critical_temperature, ladder
 
 SOLVER = mf.Solver()
 

@@ -55,7 +55,7 @@ class CarriedOver:
         if not 0 <= mode < len(before.modes):
             raise MixfieldError(f"mode must lie in 0 to {len(before.modes) - 1}, got {mode}")
         labelings = before.labelings()
-        other, plain = labelings[mode].ravel(), labelings[before.plain].ravel()
+        other, plain = labelings[mode].ravel(), labelings[before.root_mode].ravel()
         moved = (other != plain)[matches.first]
         carried = np.full(other.size, NOTHING)
         carried[matches.second[moved]] = other[matches.first[moved]]

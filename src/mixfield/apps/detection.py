@@ -8,25 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.constraints.clamp import Clamp
-from mixfield.criteria.field_ranked import FieldRanked
+from mixfield.criteria.base import Criterion
+from mixfield.criteria.field_ranked import PLACE, FieldRanked, place_radius
 from mixfield.criteria.neighbourhood import NeighbourhoodEntropy
-from mixfield.criteria.phase_transition import Criterion, EntropyGap, PhaseTransition
+from mixfield.criteria.phase_transition import EntropyGap, PhaseTransition
 from mixfield.energy.occupancy import Occupancy
 from mixfield.errors import MixfieldError
-from mixfield.mixture.annealing import Search
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.scene.scene import Scene
-from mixfield.solvers.mean_field import Solver
 from mixfield.solvers.mode import Mode
+from mixfield.solvers.options import Solver
 
 Floats = NDArray[np.float64]
 
 CRITERIA = ("field", "neighbourhood", "paper")
-PLACE = 0.35  # metres around a point that belong to the same place
-CLEAR = 0.5  # metres that a possible other person keeps from those already found
-SPACING = 0.75  # metres between two people
 
 
 def detect(
@@ -64,9 +60,7 @@ def detect(
         n_modes,
         rng=rng,
         criterion=_criterion(criterion, scene),
-        clamp=Clamp(seeded=True, bisections=0),
-        search=Search(root=0, leaf=0, remembered=0, melts=0, polish=0, temperatures=24, standing=False),
-        solver=solver or Solver(tolerance=1e-4, max_iterations=300),
+        solver=solver,
     )
 
 
@@ -115,17 +109,9 @@ def _criterion(choice: str | Criterion, scene: Scene) -> Criterion:
         return choice
     if choice not in CRITERIA:
         raise MixfieldError(f"criterion must be one of {', '.join(CRITERIA)} or an object with propose, got {choice!r}")
-    cell = scene.ground.cell
-    radius = max(1, round(PLACE / cell)) if min(scene.ground.shape) > 1 else 0
     if choice == "field":
-        seen = np.any([view.visible for view in scene.views], axis=0)
-        return FieldRanked(
-            radius=radius,
-            reach=round(SPACING / cell) if radius else 0,
-            clear=CLEAR / cell,
-            spacing=SPACING / cell,
-            within=seen & scene.interest.ravel(),
-        )
+        return FieldRanked.for_scene(scene)
+    radius = place_radius(scene)
     if choice == "neighbourhood":
         return NeighbourhoodEntropy(radius=radius)
     return PhaseTransition(pick=EntropyGap(radius=radius))

@@ -95,9 +95,9 @@ def mode_features(posterior: MixturePosterior, energy: DenseCRF, image: ArrayLik
     if posterior.shape != energy.shape:
         raise MixfieldError(f"energy must be the one of the posterior, of shape {posterior.shape}, got {energy.shape}")
     change = _changes(image, energy.shape)
-    reference, probabilities = labelings[posterior.plain], np.asarray(energy.evidence, np.float64)
+    reference, probabilities = labelings[posterior.root_mode], np.asarray(energy.evidence, np.float64)
     bounds = np.array([mode.log_z for mode in posterior.modes])
-    deficits = np.log1p(np.maximum(bounds[posterior.plain] - bounds, 0.0) * PATCH / energy.n)
+    deficits = np.log1p(np.maximum(bounds[posterior.root_mode] - bounds, 0.0) * PATCH / energy.n)
     features = np.zeros((len(labelings), len(FEATURES)))
     for one, labels, deficit in zip(features, labelings, deficits, strict=True):
         if (labels != reference).any():

@@ -15,10 +15,11 @@ from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
+from mixfield.solvers.dispatch import critical_temperature
 from mixfield.solvers.free_energy import entropies
-from mixfield.solvers.mean_field import Solver, mean_field
+from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
-from mixfield.solvers.temperature import critical_temperature
+from mixfield.solvers.options import Solver
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,6 @@ def segmentation_energy(
     certainty: float = CERTAINTY,
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
-    threads: int | None = None,
 ) -> DenseCRF:
     """The dense CRF that `segment` solves; the parameters are those of `segment`."""
     picture = intensities(image)
@@ -63,7 +63,7 @@ def segmentation_energy(
     probs = probabilities(
         scores, (height, width), logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels
     )
-    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels()), threads=threads)
+    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels()))
 
 
 def segment(
@@ -121,7 +121,6 @@ def segment(
         certainty=certainty,
         unknown=unknown,
         n_labels=n_labels,
-        threads=solver.threads,
     )
     return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
 

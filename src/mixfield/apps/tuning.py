@@ -14,7 +14,8 @@ from mixfield.apps.evidence import probabilities
 from mixfield.apps.segmentation import Kernels, segmentation_energy
 from mixfield.errors import MixfieldError
 from mixfield.metrics.segmentation import VOID, average, confusion
-from mixfield.solvers.mean_field import Solver, mean_field
+from mixfield.solvers.mean_field import mean_field
+from mixfield.solvers.options import Solver
 
 Counts = NDArray[np.int64]
 TOLERANCE = 1e-2  # labels do not change any more
@@ -103,7 +104,7 @@ def _answer(
     """Labels (H, W) by mean field, or of the scores alone."""
     if kernels is None:
         return probabilities(scores, np.shape(image)[:2], logits=logits).argmax(-1)
-    energy = segmentation_energy(image, scores, kernels=kernels, logits=logits, threads=solver.threads)
+    energy = segmentation_energy(image, scores, kernels=kernels, logits=logits)
     return mean_field(energy, solver=solver).labeling()
 
 

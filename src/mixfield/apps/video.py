@@ -129,7 +129,7 @@ class ModePath:
         _arrays.check_shape("weights", shares, (len(posterior.modes),), "= one weight per mode")
         if not shares.min() >= 0:
             raise MixfieldError(f"weights must not be negative, got {shares.min():g}")
-        other = np.arange(len(shares)) != posterior.plain
+        other = np.arange(len(shares)) != posterior.root_mode
         return self._trellis.advance(self.how.caution * other - np.log(np.maximum(shares, LEAST)), step)
 
     def finish(self) -> list[int]:

@@ -8,11 +8,11 @@ from itertools import islice
 import numpy as np
 
 from mixfield import _arrays
-from mixfield.energy.base import Energy, allowed_labels, check
+from mixfield.energy.base import Energy, check
 from mixfield.solvers import starts
-from mixfield.solvers.free_energy import bounds
-from mixfield.solvers.mean_field import Solver
+from mixfield.solvers.dispatch import solver_for
 from mixfield.solvers.mode import Mode
+from mixfield.solvers.options import Solver
 from mixfield.solvers.tilt import Tilt
 
 
@@ -37,15 +37,14 @@ def diverse_modes(
 ) -> Iterator[Mode]:
     """The modes of `div_m_best` one by one, without end."""
     check(energy)
-    solver = solver or Solver()
-    allowed = allowed_labels(energy)
-    bias = np.where(allowed, 0.0, np.inf)
-    start = starts.central(allowed, _arrays.generator(rng))[None]
+    field_solver = solver_for(energy, solver)
+    bias = np.where(field_solver.allowed, 0.0, np.inf)
+    start = starts.central(field_solver.allowed, _arrays.generator(rng))[None]
     while True:
-        run = solver.ascend(energy, start, Tilt.shared(bias, 1))
+        run = field_solver.solve(start, Tilt.shared(bias, 1))
         mode = Mode(
             marginals=_arrays.frozen(run.q[0].reshape(*energy.shape, energy.n_labels)),
-            log_z=float(bounds(energy, run.q)[0]),
+            log_z=float(field_solver.bounds(run.q)[0]),
             converged=bool(run.converged[0]),
             iterations=int(run.iterations[0]),
         )

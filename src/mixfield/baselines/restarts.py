@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixfield.energy.base import Energy
-from mixfield.energy.factor_graph import FactorGraph
-from mixfield.solvers.mean_field import Solver, mean_field
+from mixfield.energy.base import Energy, ability
+from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
+from mixfield.solvers.options import Solver
 
 
 def restarts(
@@ -19,4 +19,5 @@ def restarts(
 
 def reading_order(energy: Energy) -> Energy:
     """Sweeps from the first to the last variable, where an energy has an order: the strongest plain mean field."""
-    return energy.in_reading_order() if isinstance(energy, FactorGraph) else energy
+    in_order = ability(energy, "in_reading_order")
+    return energy if in_order is None else in_order()

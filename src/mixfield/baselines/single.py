@@ -9,15 +9,14 @@ import numpy as np
 
 from mixfield.baselines.restarts import reading_order
 from mixfield.constraints.cardinality import Cardinality
+from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import EntropyGap, PhaseTransition, coupling_strength
 from mixfield.energy.base import Energy
-from mixfield.mixture.annealing import Search
+from mixfield.mixture.families import direct_finder
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
-from mixfield.solvers.mean_field import Solver
-
-PLAIN = Search(root=0, leaf=0, remembered=0, melts=0, polish=0, standing=False)
+from mixfield.solvers.options import Solver
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,28 @@ def clamp_maxw(
 ) -> MixturePosterior:
     """BASELINE-MAXW: clamp the variable with the largest sum of couplings, breadth first, a mean field per leaf."""
     graph = reading_order(energy)
-    return infer(graph, n_modes, rng=rng, criterion=MaxWVariable(), order=breadth_first, search=PLAIN, solver=solver)
+    return infer(
+        graph, n_modes, rng=rng, criterion=MaxWVariable(), order=breadth_first, finder=direct_finder, solver=solver
+    )
 
 
 def clamp_entropy_gap(
     energy: Energy, n_modes: int, *, rng: int | np.random.Generator = 0, solver: Solver | None = None
 ) -> MixturePosterior:
-    """Clamp the single variable whose entropy rises most when the field melts: the paper's rule with groups of one."""
-    criterion = PhaseTransition(pick=EntropyGap(radius=0))
-    graph = reading_order(energy)
-    return infer(graph, n_modes, rng=rng, criterion=criterion, order=breadth_first, search=PLAIN, solver=solver)
+    """Clamp the single variable whose entropy rises most with the temperature: the paper's rule with groups of one."""
+    return _clamped(energy, n_modes, PhaseTransition(pick=EntropyGap(radius=0)), rng, solver)
+
+
+def _clamped(
+    energy: Energy, n_modes: int, criterion: Criterion, rng: int | np.random.Generator, solver: Solver | None
+) -> MixturePosterior:
+    """The tree of a criterion, breadth first, with plain mean field in every leaf."""
+    return infer(
+        reading_order(energy),
+        n_modes,
+        rng=rng,
+        criterion=criterion,
+        order=breadth_first,
+        finder=direct_finder,
+        solver=solver,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,10 @@ def solver(threads: int | None) -> Any:
     """The default solver with a number of threads."""
     import mixfield as mf
 
-    return mf.Solver() if threads is None else mf.Solver(threads=threads)
+    if threads is None:
+        return mf.Solver()
+    os.environ["MIXFIELD_THREADS"] = str(threads)  # also for building filters
+    return mf.Solver(threads=threads)
 
 
 def check_target(path: Path | None) -> None:

@@ -45,9 +45,7 @@ class _Segmented:
         started = time.perf_counter()
         how = solver(self.threads)
         picture = read_image(image)
-        energy = segmentation_energy(
-            picture, read_scores(scores), kernels=self.kernels, threads=how.threads, **self.evidence
-        )
+        energy = segmentation_energy(picture, read_scores(scores), kernels=self.kernels, **self.evidence)
         posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how, progress=advance)
         gap = entropy_gap(energy, posterior.modes[0], solver=how)
         solved = time.perf_counter()

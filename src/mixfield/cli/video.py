@@ -49,9 +49,7 @@ class _Modes:
         started = time.perf_counter()
         how = solver(self.threads)
         image = self.source.picture(frame)
-        energy = segmentation_energy(
-            image, read_scores(frame.scores), kernels=self.kernels, logits=self.logits, threads=how.threads
-        )
+        energy = segmentation_energy(image, read_scores(frame.scores), kernels=self.kernels, logits=self.logits)
         posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
         weights = posterior.calibrated(ModeRanking(energy, image))
         (folder / MODES).mkdir()
@@ -175,7 +173,7 @@ class _Stream:
                 continue
             image, posterior = self.source.picture(frame), mf.load(self.folder / f"{frame.name}.npz")
             labelings, weights = posterior.labelings(), self.facts[frame.name]["weights"]
-            self.waiting.append(_Waiting(frame.name, image, labelings[posterior.plain], labelings, weights))
+            self.waiting.append(_Waiting(frame.name, image, labelings[posterior.root_mode], labelings, weights))
             yield image, posterior, weights
 
 

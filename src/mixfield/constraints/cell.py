@@ -37,13 +37,13 @@ class Cell:
         """The part of the cell where ``constraint`` holds too; `InfeasibleError` if there is none."""
         allowed = self.allowed.copy()
         pending = [*self.soft, constraint]
-        settled = not _propagate(constraint, allowed)  # then nothing changes for the others
-        while not settled:
-            settled = True
+        changed = _propagate(constraint, allowed)
+        while changed:
+            changed = False
             for c in list(pending):
                 if _propagate(c, allowed):
                     pending.remove(c)
-                    settled = False
+                    changed = True
         return Cell(allowed, (*self.constraints, constraint), tuple(pending))
 
     @cached_property
@@ -54,9 +54,15 @@ class Cell:
     @cached_property
     def narrow(self) -> NDArray[np.intp]:
         """Variables that lack a label."""
-        if self.allowed.all():  # quickly told, and the rule for soft cuts
+        if self.allowed.all():  # fast, and the usual case of soft cuts
             return np.empty(0, np.intp)
         return np.flatnonzero(~self.allowed.all(1))
+
+    @cached_property
+    def last_soft(self) -> Cardinality | None:
+        """The constraint that was added last, unless forbidden labels enforce it already."""
+        last = self.constraints[-1].identity if self.constraints else None
+        return next((c for c in self.soft if c.identity == last), None)
 
     @cached_property
     def is_strict(self) -> bool:

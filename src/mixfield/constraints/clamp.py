@@ -1,13 +1,12 @@
-"""Mean field inside a cell: strict clamps first, then the smallest multipliers that keep it there.
+"""Mean field inside a cell: strict clamps first, then the smallest multipliers that keep it there (eqs. 13 and 14).
 
 A count is not always monotone in its multiplier: a mode can flip and stay flipped.  So each run starts from a *firm*
-clamp (the whole group on the right side), is then *released*, and only if it leaves its cell is a multiplier bracketed,
+clamp (the whole group on the right side), is then released, and only if it leaves its cell is a multiplier bracketed,
 from below, with warm starts from the firm point.  All starts of a cell do this together, as one batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,19 +15,20 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
+from mixfield.constraints.solution import CellSolution
 from mixfield.constraints.tail import AutoTail, Tail
-from mixfield.energy.base import Energy, fields
+from mixfield.energy.base import local_fields
 from mixfield.errors import InfeasibleError, MixfieldError
-from mixfield.solvers.free_energy import bounds
-from mixfield.solvers.mean_field import Solver
+from mixfield.solvers.base import MeanFieldSolver
 from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
 
 
-SURE = 0.99  # a constraint that fails more surely than this is not worth a higher first price
-MARGIN, TRUST = 0.2, 3  # nats above what the odds ask for, and how often they are believed
-HOLD = 3.0  # nats by which a seed is held more firmly than epsilon asks
+LARGEST_FAILURE = 0.99  # probability of failing from which the first multiplier does not grow any more
+MARGIN = 0.2  # nats added to the multiplier that the odds of failing suggest
+ODDS_STEPS = 3  # steps after which multipliers double instead
+SEED_MARGIN = 3.0  # nats by which a seed is held more firmly than epsilon asks
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Clamp:
     tail : how a count is judged and pushed, see `mixfield.constraints.tail`.
     doublings : how often a multiplier may double before the cell is given up.
     bisections : steps that then bring it back towards zero; 0 keeps it, which is faster.
-    seeded : begin "at least C" with its C most promising members and a multiplier that holds them, instead of the whole
-        group: for groups of neighbours of which one is enough (people), where a little probability everywhere
-        is a trap.
+    seeded : begin "at least C" with its C best members and a multiplier that holds them, instead of the whole group:
+        for groups of neighbours of which one is enough (people), where a little probability everywhere is a bad
+        local optimum.
     """
 
     epsilon: float = 1e-4
@@ -57,30 +57,16 @@ class Clamp:
             raise MixfieldError(f"epsilon must lie in (0, 0.5), got {self.epsilon}")
 
 
-@dataclass(frozen=True)
-class Settled:
-    """Modes that live in their cell: marginals (K, n, L), bounds, how the final runs ended, and what holds them.
-
-    ``multipliers`` go by `Cardinality.identity`.
-    """
-
-    q: Floats
-    log_z: Floats
-    converged: NDArray[np.bool_]
-    iterations: NDArray[np.int32]
-    multipliers: Mapping[Hashable, float] = field(default_factory=dict)
-
-
-def settle(energy: Energy, cell: Cell, starts: Floats, *, solver: Solver, clamp: Clamp) -> Settled:
+def solve_in_cell(solver: MeanFieldSolver, cell: Cell, starts: Floats, clamp: Clamp) -> CellSolution:
     """Bring starts (K, n, L) to optima inside ``cell``; those that cannot be held there are left out."""
     if len(starts) == 0:
-        return Settled(starts, np.empty(0), np.empty(0, bool), np.empty(0, np.int32))
+        return CellSolution(starts, np.empty(0), np.empty(0, bool), np.empty(0, np.int32))
     starts = cell.project(starts)
     if cell.is_strict:
-        run = solver.ascend(energy, starts, Tilt.shared(cell.bias, len(starts)))
-        return Settled(run.q, bounds(energy, run.q), run.converged, run.iterations)
-    origins, start_of, initial = _origins(energy, cell, starts, solver, clamp)
-    points = _Points.of(energy, cell, origins, initial, solver, clamp)
+        run = solver.solve(starts, Tilt.shared(cell.bias, len(starts)))
+        return CellSolution(run.q, solver.bounds(run.q), run.converged, run.iterations)
+    origins, start_of, initial = _origins(solver, cell, starts, clamp)
+    points = _Points.of(solver, cell, origins, initial, clamp)
     points.bracket(origins)
     if clamp.bisections:
         points.relax()
@@ -89,11 +75,10 @@ def settle(energy: Energy, cell: Cell, starts: Floats, *, solver: Solver, clamp:
 
 @dataclass(eq=False)
 class _Points:
-    """Modes (K, n, L) that look for their place in one cell, all at once, each with multipliers (K, m) of its own."""
+    """Modes (K, n, L) in one cell, each with multipliers (K, m) of its own."""
 
-    energy: Energy
+    solver: MeanFieldSolver
     cell: Cell
-    solver: Solver
     clamp: Clamp
     q: Floats
     multipliers: Floats
@@ -102,26 +87,26 @@ class _Points:
     iterations: NDArray[np.int32]
 
     @staticmethod
-    def of(energy: Energy, cell: Cell, origins: Floats, multipliers: Floats, solver: Solver, clamp: Clamp) -> _Points:
+    def of(solver: MeanFieldSolver, cell: Cell, origins: Floats, multipliers: Floats, clamp: Clamp) -> _Points:
         """The optima reached from ``origins`` under these multipliers."""
-        run = solver.ascend(energy, origins, _tilt(cell, multipliers, clamp.tail))
+        run = solver.solve(origins, _tilt(cell, multipliers, clamp.tail))
         outside = np.array([[clamp.tail.outside(c, q) for c in cell.soft] for q in run.q])
-        return _Points(energy, cell, solver, clamp, run.q, multipliers, outside, run.converged, run.iterations)
+        return _Points(solver, cell, clamp, run.q, multipliers, outside, run.converged, run.iterations)
 
     def bracket(self, origins: Floats) -> None:
         """Raise the multipliers of the constraints that fail until none does.
 
-        A price on failing divides its odds by exp(price) if nothing else moves.  Where more is needed again and again,
-        prices are doubled.
+        A multiplier divides the odds of failing by its exponential if nothing else changes, which gives the first
+        steps; after these, multipliers double.
         """
         for attempt in range(self.clamp.doublings):
             failing = self.outside > self.clamp.epsilon
             again = np.flatnonzero(failing.any(1))
             if len(again) == 0:
                 break
-            before, outside = self.multipliers[again], np.clip(self.outside[again], self.clamp.epsilon, SURE)
+            before, outside = self.multipliers[again], np.clip(self.outside[again], self.clamp.epsilon, LARGEST_FAILURE)
             missing = np.log(outside / (1.0 - outside)) - np.log(self.clamp.epsilon / (1.0 - self.clamp.epsilon))
-            raised = np.maximum(before + missing + MARGIN, 2.0 * before if attempt >= TRUST else 0.0)
+            raised = np.maximum(before + missing + MARGIN, 2.0 * before if attempt >= ODDS_STEPS else 0.0)
             self._take(again, self._run(origins[again], np.where(failing[again], raised, before)))
 
     def relax(self) -> None:
@@ -141,15 +126,15 @@ class _Points:
             self._take(held[trial.inside], trial.chosen(trial.inside))
             low, high = np.where(trial.inside, low, middle), np.where(trial.inside, middle, high)
 
-    def best_of(self, start_of: NDArray[np.int64]) -> Settled:
+    def best_of(self, start_of: NDArray[np.int64]) -> CellSolution:
         """Of the modes inside that came from the same start the one with the highest bound, in the order of starts."""
         inside = np.flatnonzero(self.inside)
-        log_z = bounds(self.energy, self.q[inside]) if len(inside) else np.empty(0)
+        log_z = self.solver.bounds(self.q[inside]) if len(inside) else np.empty(0)
         ranked = np.lexsort((-log_z, start_of[inside]))
         _, first = np.unique(start_of[inside][ranked], return_index=True)
         best = ranked[first]
         kept = inside[best]
-        return Settled(self.q[kept], log_z[best], self.converged[kept], self.iterations[kept])
+        return CellSolution(self.q[kept], log_z[best], self.converged[kept], self.iterations[kept])
 
     @property
     def inside(self) -> NDArray[np.bool_]:
@@ -161,7 +146,7 @@ class _Points:
         return replace(self, **{name: getattr(self, name)[which] for name in _PARTS})
 
     def _run(self, origins: Floats, multipliers: Floats) -> _Points:
-        return _Points.of(self.energy, self.cell, origins, multipliers, self.solver, self.clamp)
+        return _Points.of(self.solver, self.cell, origins, multipliers, self.clamp)
 
     def _take(self, places: NDArray[np.int64], others: _Points) -> None:
         for name in _PARTS:
@@ -172,20 +157,20 @@ _PARTS = ("q", "multipliers", "outside", "converged", "iterations")
 
 
 def _origins(
-    energy: Energy, cell: Cell, starts: Floats, solver: Solver, clamp: Clamp
+    solver: MeanFieldSolver, cell: Cell, starts: Floats, clamp: Clamp
 ) -> tuple[Floats, NDArray[np.int64], Floats]:
     """Where to begin (K', n, L), which start each belongs to, and with which multipliers (K', m)."""
     own, none = np.arange(len(starts)), np.zeros((len(starts), len(cell.soft)))
     if clamp.seeded:
-        seeded = [_seeded(energy, cell, start, clamp.epsilon) for start in starts]
+        seeded = [_seeded(solver, cell, start, clamp.epsilon) for start in starts]
         return np.concatenate([q for q, _ in seeded]), own, np.stack([m for _, m in seeded])
-    firm = _firm(energy, cell, starts, solver)
+    firm = _firm(solver, cell, starts)
     if firm is None:
         return starts, own, none
     return np.concatenate([firm, starts]), np.concatenate([own, own]), np.concatenate([none, none])
 
 
-def _firm(energy: Energy, cell: Cell, starts: Floats, solver: Solver) -> Floats | None:
+def _firm(solver: MeanFieldSolver, cell: Cell, starts: Floats) -> Floats | None:
     """Optima (K, n, L) with every soft group wholly on its side, or None where earlier cuts exclude that."""
     firm = cell
     try:
@@ -195,13 +180,13 @@ def _firm(energy: Energy, cell: Cell, starts: Floats, solver: Solver) -> Floats 
         return None
     if not firm.is_strict:
         return None
-    return solver.ascend(energy, firm.project(starts), Tilt.shared(firm.bias, len(starts))).q
+    return solver.solve(firm.project(starts), Tilt.shared(firm.bias, len(starts))).q
 
 
-def _seeded(energy: Energy, cell: Cell, start: Floats, epsilon: float) -> tuple[Floats, Floats]:
-    """The start with the most promising members of each "at least C" on their side, and multipliers that hold them."""
+def _seeded(solver: MeanFieldSolver, cell: Cell, start: Floats, epsilon: float) -> tuple[Floats, Floats]:
+    """The start with the best C members of each "at least C" on their side, and multipliers that hold them."""
     q, multipliers = start.copy(), np.zeros(len(cell.soft))
-    field = fields(energy, start[None])[0]
+    field = local_fields(solver.energy, start[None])[0]
     for k, c in enumerate(cell.soft):
         if c.sign < 0:
             continue
@@ -209,11 +194,11 @@ def _seeded(energy: Energy, cell: Cell, start: Floats, epsilon: float) -> tuple[
         others = field[c.group].copy()
         others[np.arange(len(own)), c.labels] = np.inf
         advantage = others.min(1) - own
-        worth = start[c.group, c.labels] if c.probability(start) > 0.5 else advantage
-        seeds = np.argsort(-worth, kind="stable")[: c.count]
+        score = start[c.group, c.labels] if c.probability(start) > 0.5 else advantage
+        seeds = np.argsort(-score, kind="stable")[: c.count]
         q[c.group[seeds]] = epsilon**2
         q[c.group[seeds], c.labels[seeds]] = 1.0
-        multipliers[k] = max(0.0, HOLD - np.log(epsilon) - advantage[seeds].min())
+        multipliers[k] = max(0.0, SEED_MARGIN - np.log(epsilon) - advantage[seeds].min())
     return cell.project(q[None]), multipliers
 
 

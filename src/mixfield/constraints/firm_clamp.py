@@ -1,8 +1,8 @@
-"""Mean field inside a cell of a dense field: clamp firmly, let go, and hold again what would leave.
+"""Mean field inside a cell of a dense field: clamp firmly, release, and clamp again the modes that leave.
 
-Large groups flip together or not at all.  So the whole group is pushed to its side first, by a multiplier that nothing
-resists, and then released.  A mode that stays when nothing holds it is a free-standing optimum; for the others a small
-multiplier is looked for that still holds them.
+Large groups flip together or not at all.  So the whole group is pushed to its side first, by a large multiplier, and
+then released.  A mode that stays inside without a multiplier is an optimum of the whole field; for the others a smaller
+multiplier is tried.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
-from mixfield.constraints.clamp import Settled
+from mixfield.constraints.solution import CellSolution
 from mixfield.constraints.tail import AutoTail, Tail
-from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
-from mixfield.filters.buffers import room, space
-from mixfield.solvers import dense, packing
-from mixfield.solvers.dense_update import Iteration
-from mixfield.solvers.mean_field import Solver
+from mixfield.filters.buffers import aligned_empty, aligned_zeros
+from mixfield.solvers.dense import DenseSolver
+from mixfield.solvers.dense_fixed_point import MoverStatistics, iterate
+from mixfield.solvers.layout import Layout
 
-ROUND = 10  # updates after which modes that have come to rest leave the others
-HELD = 5e-2  # change at which a mode that is held counts as converged if nobody says: on the brink, it goes on creeping
+ROUND = 10  # updates after which converged modes leave the batch
+HELD_TOLERANCE = 5e-2  # default tolerance of clamped modes, which are marginally stable and converge slowly
+INHERITED = 1.5  # factor on the multipliers of earlier cuts: a new cut disturbs a marginally stable mode
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
@@ -45,9 +45,9 @@ class FirmClamp:
     firmness : the first multiplier, as a multiple of Gamma, the largest support a label can get.
     steps : updates under the firm clamp, and after each change of the multiplier; in large fields most of them are of
         the few pixels that still move.
-    grips : smaller multipliers to try on modes that do not stay when nothing holds them, as multiples of Gamma.
-    patience : updates in which a mode must come to rest; on the brink of falling back it would go on creeping.
-    release : let go of the groups; if not, all stay firmly clamped, at a third of the filterings and with lower bounds.
+    grips : smaller multipliers to try on modes that leave when released, as multiples of Gamma.
+    patience : updates in which a mode must converge; marginally stable ones would take many more.
+    release : release the groups; if not, all stay firmly clamped, at a third of the filterings and with lower bounds.
     """
 
     epsilon: float = 1e-4
@@ -62,101 +62,105 @@ class FirmClamp:
         if not 0 < _arrays.positive("epsilon", self.epsilon) < 0.5:
             raise MixfieldError(f"epsilon must lie in (0, 0.5), got {self.epsilon}")
 
-    def settle(
+    def solve_in_cells(
         self,
-        crf: DenseCRF,
+        solver: DenseSolver,
         cells: Sequence[Cell],
-        parent: Settled,
-        solver: Solver,
+        parent: CellSolution,
         *,
-        wanted: Callable[[NDArray[np.int32]], bool] = lambda labels: True,  # noqa: ARG005
-    ) -> list[Settled | None]:
+        accept: Callable[[NDArray[np.int32]], bool] = lambda labels: True,  # noqa: ARG005
+    ) -> list[CellSolution | None]:
         """The modes of ``cells``, each cut from the cell of ``parent``, in one batch; None where none lives.
 
-        Modes whose labels (n,) are not ``wanted`` once they are firmly clamped are given up there.
+        Modes whose labels (n,) are not accepted once they are firmly clamped are given up there.
         """
-        hold = _Hold(crf, cells, parent, solver)
-        gamma = max(2.0 * crf.critical_temperature, 1.0)
-        alike = len(cells) > 1 and not any(len(cell.narrow) for cell in cells)
-        values = hold.run(hold.start, np.full(len(cells), self.firmness * gamma), self.steps, alike=alike)
-        labels = packing.labelings(crf, values, len(cells), solver.threads)
-        alive = self._inside(hold, values) & np.array([wanted(one) for one in labels])
-        found: list[Settled | None] = [None] * len(cells)
-        living = np.flatnonzero(alive)
-        if len(living):
-            some = hold.only(living)
-            let_go = self._release if self.release else self._keep
-            for place, settled in zip(living, let_go(some, hold.columns(values, living), gamma), strict=True):
-                found[place] = settled
+        held = _ClampedModes(solver, cells, parent)
+        gamma = max(2.0 * solver.critical_temperature(), 1.0)
+        same_start = len(cells) > 1 and not any(len(cell.narrow) for cell in cells)
+        firm = np.full(len(cells), self.firmness * gamma)
+        values = held.run(held.start, firm, self.steps, same_start=same_start)
+        labels = held.layout.labelings(values, solver.options.threads)
+        alive = np.flatnonzero(self._inside(held, values) & np.array([accept(one) for one in labels]))
+        found: list[CellSolution | None] = [None] * len(cells)
+        if len(alive):
+            finish = self._release if self.release else self._keep
+            solutions = finish(held.only(alive), held.take(values, alive), gamma)
+            for place, solution in zip(alive, solutions, strict=True):
+                found[place] = solution
         return found
 
-    def _keep(self, hold: _Hold, values: Float32s, gamma: float) -> list[Settled | None]:
+    def _keep(self, held: _ClampedModes, values: Float32s, gamma: float) -> list[CellSolution | None]:
         """Converge under the firm clamp."""
         firm = self.firmness * gamma
-        return self._finish(hold, values, np.full(len(hold.cells), firm), firm)
+        return self._finish(held, values, np.full(len(held.cells), firm), firm)
 
-    def _release(self, hold: _Hold, values: Float32s, gamma: float) -> list[Settled | None]:
-        """Let go of modes that are firmly clamped, hold those that would leave, and converge."""
-        values, standing = self._try(hold, values, np.zeros(len(hold.cells)))
+    def _release(self, held: _ClampedModes, values: Float32s, gamma: float) -> list[CellSolution | None]:
+        """Release modes that are firmly clamped, clamp those that would leave, and converge."""
+        values, standing = self._try(held, values, np.zeros(len(held.cells)))
         multipliers = np.where(standing, 0.0, self.firmness * gamma)
         for grip in self.grips if not standing.all() else ():
             trial = np.where(multipliers > grip * gamma, grip * gamma, multipliers)
-            values, inside = self._try(hold, values, trial)
+            values, inside = self._try(held, values, trial)
             multipliers = np.where(inside, trial, multipliers)
-        return self._finish(hold, values, multipliers, max(self.grips, default=1.0) * gamma)
+        return self._finish(held, values, multipliers, max(self.grips, default=1.0) * gamma)
 
-    def _try(self, hold: _Hold, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
+    def _try(self, held: _ClampedModes, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
         """Updates under other multipliers, taken back for the modes that leave their cells."""
-        trial = hold.run(values, multipliers, self.steps)
-        inside = self._inside(hold, trial)
-        return hold.choose(inside, trial, values), inside
+        trial = held.run(values, multipliers, self.steps)
+        inside = self._inside(held, trial)
+        return held.choose(inside, trial, values), inside
 
-    def _finish(self, hold: _Hold, values: Float32s, multipliers: Floats, least: float) -> list[Settled | None]:
-        """Converge; where a mode slips out on the way, hold it twice as much, and ``least`` if nothing held it."""
-        found: list[Settled | None] = [None] * len(hold.cells)
+    def _finish(
+        self, held: _ClampedModes, values: Float32s, multipliers: Floats, least: float
+    ) -> list[CellSolution | None]:
+        """Converge; where a mode leaves on the way, double its multiplier, and take ``least`` if it had none."""
+        found: list[CellSolution | None] = [None] * len(held.cells)
         for grip in (multipliers, np.maximum(2.0 * multipliers, least)):
             waiting = np.flatnonzero([one is None for one in found])
             if len(waiting) == 0:
                 break
-            some = hold.only(waiting)
-            start = hold.columns(values, waiting)
-            held, iterations, converged = some.converge(start, grip[waiting], self.patience)
-            inside, q, log_z = self._inside(some, held), packing.unpack(hold.crf, held, len(waiting)), some.bounds(held)
-            for k, place in enumerate(waiting):
-                if inside[k]:
-                    found[place] = Settled(
-                        q[k : k + 1],
-                        log_z[k : k + 1],
-                        converged[k : k + 1],
-                        iterations[k : k + 1],
-                        hold.multipliers(int(place), float(grip[place])),
-                    )
+            some = held.only(waiting)
+            converged, run = some.converge(held.take(values, waiting), grip[waiting], self.patience)
+            inside, solutions = self._inside(some, converged), some.solutions(converged, run, grip[waiting])
+            for k in np.flatnonzero(inside):
+                found[waiting[k]] = solutions[k]
         return found
 
-    def _inside(self, hold: _Hold, values: Float32s) -> NDArray[np.bool_]:
+    def _inside(self, held: _ClampedModes, values: Float32s) -> NDArray[np.bool_]:
+        """(K,) which modes satisfy the soft constraints of their cells."""
         return np.array(
             [
-                all(self.tail.outside(c.alone, hold.members(values, k, c)) <= self.epsilon for c in cell.soft)
-                for k, cell in enumerate(hold.cells)
+                all(self.tail.outside(c.alone, held.members(values, k, c)) <= self.epsilon for c in cell.soft)
+                for k, cell in enumerate(held.cells)
             ]
         )
 
 
-class _Hold:
-    """Some modes of a dense field, each under the multipliers it inherits and one of its own."""
+@dataclass(frozen=True)
+class _Run:
+    """(K,) how the final run of each mode ended."""
+
+    iterations: NDArray[np.int32]
+    converged: NDArray[np.bool_]
+
+
+class _ClampedModes:
+    """Modes of a dense field, each under the multipliers it inherits and one of its own."""
 
     def __init__(
-        self, crf: DenseCRF, cells: Sequence[Cell], parent: Settled, solver: Solver, fixed: Float32s | None = None
+        self, solver: DenseSolver, cells: Sequence[Cell], parent: CellSolution, fixed: Float32s | None = None
     ) -> None:
-        self.crf, self.cells, self.parent, self.solver = crf, cells, parent, solver
+        self.solver, self.cells, self.parent = solver, cells, parent
+        self.layout = Layout(solver.energy, len(cells), solver.pool)
         self.fixed = self._inherited_costs() if fixed is None else fixed
-        self.bias = space(*self.fixed.shape)
-        channels = self.bias.reshape(crf.n, -1)
-        self.iteration = Iteration(crf, len(cells), channels, threads=solver.threads)
+        self.bias = aligned_empty(*self.fixed.shape, pool=solver.pool)
+        self.update = solver.update(len(cells), self.bias.reshape(solver.energy.n, -1))
+        self.statistics = MoverStatistics()
 
     def _inherited_costs(self) -> Float32s:
         """(n, L, K) costs of forbidden labels, and of the multipliers of earlier cuts."""
-        fixed = room(self.crf.n, self.crf.n_labels, len(self.cells))
+        crf = self.solver.energy
+        fixed = aligned_zeros(crf.n, crf.n_labels, len(self.cells), pool=self.solver.pool)
         for k, cell in enumerate(self.cells):
             fixed[cell.narrow, :, k] = np.where(cell.allowed[cell.narrow], np.float32(0.0), FORBIDDEN)
             for constraint in cell.soft:
@@ -166,40 +170,37 @@ class _Hold:
     @property
     def start(self) -> Float32s:
         """Channels of the parent's mode, once for each cell."""
-        crf, q = self.crf, self.parent.q
-        values = room(crf.n, crf.width(len(self.cells)))
-        modes = packing.by_label(crf, values, len(self.cells))
-        modes[:] = q[0, :, : crf.channels, None]
+        q, values = self.parent.q, self.layout.zeros()
+        modes, stored = self.layout.by_label(values), self.layout.stored
+        modes[:] = q[0, :, :stored, None]
         for k, cell in enumerate(self.cells):
             if len(cell.narrow):
-                modes[cell.narrow, :, k] = cell.project(q)[0, cell.narrow, : crf.channels]
+                modes[cell.narrow, :, k] = cell.project(q)[0, cell.narrow, :stored]
         return values
 
-    def only(self, places: NDArray[np.intp]) -> _Hold:
-        """The same with some of the modes."""
+    def only(self, places: NDArray[np.intp]) -> _ClampedModes:
+        """Some of the modes."""
         if len(places) == len(self.cells):
             return self
         fixed = np.ascontiguousarray(self.fixed[..., places])
-        return _Hold(self.crf, [self.cells[k] for k in places], self.parent, self.solver, fixed)
+        return _ClampedModes(self.solver, [self.cells[k] for k in places], self.parent, fixed)
 
-    def columns(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
+    def take(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
         """Channels of some of the modes."""
-        if len(places) == len(self.cells):
-            return values
-        return packing.columns(self.crf, values, len(self.cells), places)
+        return values if len(places) == len(self.cells) else self.layout.take(values, places)
 
     def members(self, values: Float32s, place: int, constraint: Cardinality) -> NDArray[Any]:
         """(L, 1) probabilities that members of a constraint have their label in one of the modes."""
-        return packing.members(self.crf, values, len(self.cells), place, constraint.group, constraint.labels)[:, None]
+        return self.layout.probabilities(values, place, constraint.group, constraint.labels)[:, None]
 
     def inherited(self, constraint: Cardinality) -> float:
-        """The multiplier of an earlier cut, a little firmer: the new cut shakes a mode that stands on the brink."""
-        return 1.5 * self.parent.multipliers.get(constraint.identity, 0.0)
+        """The multiplier of an earlier cut, a little firmer."""
+        return INHERITED * self.parent.multipliers.get(constraint.identity, 0.0)
 
     def multipliers(self, place: int, own: float) -> dict[Hashable, float]:
-        """What holds one of the modes."""
+        """All multipliers of one of the modes, by the identity of their constraints."""
         held: dict[Hashable, float] = {c.identity: self.inherited(c) for c in self.cells[place].soft}
-        new = _new(self.cells[place])
+        new = self.cells[place].last_soft
         return held if new is None else held | {new.identity: own}
 
     def choose(self, first: NDArray[np.bool_], one: Float32s, other: Float32s) -> Float32s:
@@ -207,53 +208,66 @@ class _Hold:
         if first.all():
             return one
         marked = np.zeros(one.shape[1], bool)
-        marked[: len(first) * self.crf.channels] = np.tile(first, self.crf.channels)
+        marked[: self.layout.used] = np.tile(first, self.layout.stored)
         return np.where(marked, one, other)
 
-    def run(self, values: Float32s, multipliers: Floats, steps: int, *, alike: bool = False) -> Float32s:
-        """A few updates, from the same point for all modes if they are ``alike``."""
-        self._tilt(multipliers)
-        heat = np.ones(len(self.cells))
-        return dense.climb(self.iteration, values.copy(), heat, tolerance=1e-2, max_iterations=steps, alike=alike)[0]
+    def run(self, values: Float32s, multipliers: Floats, steps: int, *, same_start: bool = False) -> Float32s:
+        """A few updates under some multipliers (K,)."""
+        self._set_multipliers(multipliers)
+        return iterate(
+            self.update,
+            values.copy(),
+            np.ones(len(self.cells)),
+            tolerance=1e-2,
+            max_iterations=steps,
+            statistics=self.statistics,
+            same_start=same_start,
+        )[0]
 
-    def converge(
-        self, values: Float32s, multipliers: Floats, patience: int
-    ) -> tuple[Float32s, NDArray[np.int32], NDArray[np.bool_]]:
-        """Updates until nothing moves, and how many; a mode that has come to rest is not updated with the others."""
-        self._tilt(multipliers)
-        heat, tolerance = np.ones(len(self.cells)), self.solver.tolerance or HELD
-        updates = min(patience, self.solver.max_iterations, ROUND)
-        held, run = dense.climb(self.iteration, values.copy(), heat, tolerance=tolerance, max_iterations=updates)
-        iterations, converged = run.iterations, run.converged
-        restless = np.flatnonzero(~converged)
-        left = min(patience, self.solver.max_iterations) - ROUND
-        if len(restless) and left > 0:
-            columns = self.columns(held, restless)
-            more, further, at_rest = self.only(restless).converge(columns, multipliers[restless], left)
-            packing.by_label(self.crf, held, len(self.cells))[..., restless] = packing.by_label(
-                self.crf, more, len(restless)
+    def converge(self, values: Float32s, multipliers: Floats, patience: int) -> tuple[Float32s, _Run]:
+        """Updates until nothing changes; modes that have converged leave the batch."""
+        self._set_multipliers(multipliers)
+        patience = min(patience, self.solver.max_iterations)
+        values, run = iterate(
+            self.update,
+            values.copy(),
+            np.ones(len(self.cells)),
+            tolerance=self.solver.options.tolerance or HELD_TOLERANCE,
+            max_iterations=min(patience, ROUND),
+            statistics=self.statistics,
+        )
+        result, moving = _Run(run.iterations, run.converged), np.flatnonzero(~run.converged)
+        if len(moving) and patience > ROUND:
+            rest = self.only(moving)
+            more, further = rest.converge(self.take(values, moving), multipliers[moving], patience - ROUND)
+            self.layout.by_label(values)[..., moving] = rest.layout.by_label(more)
+            result.iterations[moving] += further.iterations
+            result.converged[moving] = further.converged
+        return values, result
+
+    def solutions(self, values: Float32s, run: _Run, multipliers: Floats) -> list[CellSolution]:
+        """The modes with their bounds A_k, without multipliers."""
+        q, log_z = self.layout.unpack(values), self.update.bounds(values)
+        return [
+            CellSolution(
+                q[k : k + 1],
+                log_z[k : k + 1],
+                run.converged[k : k + 1],
+                run.iterations[k : k + 1],
+                self.multipliers(k, float(multipliers[k])),
             )
-            iterations[restless] += further
-            converged[restless] = at_rest
-        return held, iterations, converged
+            for k in range(len(self.cells))
+        ]
 
-    def bounds(self, values: Float32s) -> Floats:
-        """(K,) A_k, without multipliers."""
-        return self.iteration.bounds(values)
-
-    def _tilt(self, multipliers: Floats) -> None:
+    def _set_multipliers(self, multipliers: Floats) -> None:
+        """Write the additional costs of all multipliers."""
         self.bias[:] = self.fixed
         for k, (cell, multiplier) in enumerate(zip(self.cells, multipliers, strict=True)):
-            if _new(cell) is not None:
-                _push(self.bias[..., k], cell.constraints[-1], float(multiplier))
-
-
-def _new(cell: Cell) -> Cardinality | None:
-    """The constraint that was added last, unless forbidden labels enforce it already."""
-    return cell.constraints[-1] if any(c is cell.constraints[-1] for c in cell.soft) else None
+            if cell.last_soft is not None:
+                _push(self.bias[..., k], cell.last_soft, float(multiplier))
 
 
 def _push(costs: Float32s, constraint: Cardinality, multiplier: float) -> None:
-    """Take the multiplier from the costs (n, L) of what the constraint asks for, or add it to what it forbids."""
+    """Subtract the multiplier from the costs (n, L) of what "at least" asks for, or add it for "fewer than"."""
     if multiplier:
         costs[constraint.group, constraint.labels] -= np.float32(constraint.sign * multiplier)

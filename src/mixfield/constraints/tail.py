@@ -1,6 +1,6 @@
-"""Two ways to keep a count on its side: the exact law, and the Gaussian form of the paper's appendix.
+"""The tail of a count: exact, or in the Gaussian form of the paper's appendix.
 
-Both answer the same two questions: how much probability lies outside, and which potential pushes it back.
+Both give the probability that a constraint fails, and a potential that lowers it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
+from .base import Criterion as Criterion
 from .field_ranked import FieldRanked as FieldRanked
 from .leaf import Leaf as Leaf
 from .leaf import Proposal as Proposal
 from .lookahead import Lookahead as Lookahead
 from .most_plausible import MostPlausible as MostPlausible
 from .neighbourhood import NeighbourhoodEntropy as NeighbourhoodEntropy
-from .phase_transition import Criterion as Criterion
 from .phase_transition import DensestWindow as DensestWindow
 from .phase_transition import EntropyGap as EntropyGap
 from .phase_transition import MaxW as MaxW

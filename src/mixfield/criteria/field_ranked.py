@@ -1,7 +1,7 @@
-"""Where to cut for people: who was nearly seen, and who was hardly seen, ranked by trying.
+"""Where to cut for people: places that are nearly occupied or hardly occupied, ranked by short trial runs.
 
-Ours, not the paper's: the local field at T = 1 already says which empty place comes next.  A few of the best
-empty places and all occupied ones are turned over in short runs, and cut in the order of the bounds that these reach.
+Ours, not the paper's: the local field at T = 1 already ranks the empty places.  A few of the best of them and all
+occupied places are flipped in short runs, and cut in the order of the bounds that these reach.
 """
 
 from __future__ import annotations
@@ -16,21 +16,30 @@ from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.neighbourhood import apart
 from mixfield.criteria.phase_transition import box
-from mixfield.energy.base import fields
-from mixfield.solvers.free_energy import bounds
+from mixfield.energy.base import local_fields
+from mixfield.scene.scene import Scene
 from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]
 
+PLACE = 0.35  # metres around a point that belong to the same place
+CLEAR = 0.5  # metres that a possible other person keeps from those already found
+SPACING = 0.75  # metres between two people
+
+
+def place_radius(scene: Scene) -> int:
+    """Cells around a cell that belong to the same place; none on a ground of a single row or column."""
+    return max(1, round(PLACE / scene.ground.cell)) if min(scene.ground.shape) > 1 else 0
+
 
 @dataclass(frozen=True, eq=False)
 class FieldRanked:
-    """Empty places with the highest field, and occupied ones, in the order of what turning them over costs (C = 1).
+    """Empty places with the highest field, and occupied ones, in the order of the bounds after flipping them (C = 1).
 
-    An empty place is a cell and its neighbours: somebody there, or nobody.  An occupied one is a cell and all around it
-    that is nearer to it than to any other occupied cell: somebody there, or nobody, so that the person has to move,
-    to be explained by others, or to vanish.
+    An empty place is a cell and its neighbours.  An occupied one is a cell and all cells around it that are nearer to
+    it than to any other occupied cell.  One side of the cut has a person there, the other has none, so that the person
+    moves, is explained by others, or vanishes.
 
     Attributes
     ----------
@@ -40,7 +49,7 @@ class FieldRanked:
     spacing : cells between two empty places.
     additions, removals : empty and occupied places that are tried.
     updates : length of a trial.
-    proposals : how many are handed on, best first.
+    proposals : how many are proposed, best first.
     within : (n,) cells in which places are looked for; None for all.
     """
 
@@ -54,6 +63,19 @@ class FieldRanked:
     proposals: int = 8
     within: NDArray[np.bool_] | None = None
 
+    @classmethod
+    def for_scene(cls, scene: Scene) -> FieldRanked:
+        """The criterion with lengths in cells of the ground of a scene."""
+        cell, radius = scene.ground.cell, place_radius(scene)
+        visible = np.any([view.visible for view in scene.views], axis=0)
+        return cls(
+            radius=radius,
+            reach=round(SPACING / cell) if radius else 0,
+            clear=CLEAR / cell,
+            spacing=SPACING / cell,
+            within=visible & scene.interest.ravel(),
+        )
+
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         groups, occupied = self._places(leaf)
         if not groups:
@@ -63,9 +85,9 @@ class FieldRanked:
             yield Proposal(Cardinality(groups[k], np.array(1), 1), score=float(score[k]))
 
     def _places(self, leaf: Leaf) -> tuple[list[Int64s], NDArray[np.bool_]]:
-        """Groups to turn over, the cell in their middle first, and which of them are occupied."""
+        """Groups to flip, the cell in their middle first, and which of them are occupied."""
         shape = leaf.energy.shape
-        field = fields(leaf.energy, leaf.q[None])[0]
+        field = local_fields(leaf.energy, leaf.q[None])[0]
         logit, taken = field[:, 0] - field[:, 1], leaf.q[:, 1] > 0.5
         free: NDArray[np.bool_] = np.asarray(leaf.cell.allowed.all(1))
         wanted = free if self.within is None else free & self.within
@@ -86,16 +108,16 @@ class FieldRanked:
         return groups, np.arange(len(groups)) >= len(added)
 
     def _try(self, leaf: Leaf, groups: list[Int64s], occupied: NDArray[np.bool_]) -> Floats:
-        """Bounds (k,) that short runs reach with each place turned over."""
+        """Bounds (k,) that short runs reach with each place flipped."""
         bias = np.repeat(leaf.cell.bias[None], len(groups), 0)
         q = np.repeat(leaf.q[None], len(groups), 0)
         for k, group in enumerate(groups):
-            turned = group if occupied[k] else group[:1]
-            bias[k, turned, 1 if occupied[k] else 0] = np.inf
-            q[k, turned] = [1.0, 0.0] if occupied[k] else [0.0, 1.0]
+            flipped = group if occupied[k] else group[:1]
+            bias[k, flipped, 1 if occupied[k] else 0] = np.inf
+            q[k, flipped] = [1.0, 0.0] if occupied[k] else [0.0, 1.0]
         tilt = Tilt(bias, np.arange(len(groups), dtype=np.int32))
-        run = leaf.solver.ascend(leaf.energy, q, tilt, tolerance=1e-3, max_iterations=self.updates)
-        return bounds(leaf.energy, run.q)
+        run = leaf.solver.solve(q, tilt, tolerance=1e-3, max_iterations=self.updates)
+        return leaf.solver.bounds(run.q)
 
 
 def _group(centre: int, around: Int64s, free: NDArray[np.bool_]) -> Int64s:

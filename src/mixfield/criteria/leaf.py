@@ -1,9 +1,9 @@
-"""A leaf of the tree as a criterion sees it: its mode, how it melts, and what a cut would bring."""
+"""A leaf of the tree as a criterion sees it: its mode, the same field at higher temperatures, and trial cuts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
+from mixfield.criteria.annealed import AnnealedMarginals
 from mixfield.criteria.optima import Optima
 from mixfield.energy.base import Energy
-from mixfield.energy.dense_crf import DenseCRF
 from mixfield.solvers import starts
-from mixfield.solvers.free_energy import bounds
-from mixfield.solvers.mean_field import Solver
+from mixfield.solvers.base import MeanFieldSolver
 from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
@@ -29,8 +28,8 @@ class Proposal:
     Attributes
     ----------
     constraint : the "at least" side; the other child gets its opposite.
-    temperature : at which the group was found to melt, if that is how it was found.
-    score : log of what the cut is expected to add to Z~, or NaN if nobody looked.
+    temperature : of the phase transition of the group, NaN if it was found otherwise.
+    score : log of what the cut is expected to add to Z~, NaN if not known.
     """
 
     constraint: Cardinality
@@ -44,23 +43,28 @@ class Leaf:
 
     Attributes
     ----------
-    energy, solver : what is minimised, and how.
+    solver : of the energy.
     cell : the states of this leaf.
     q : (n, L) marginals of its mode.
     log_z : its bound A_k.
     temperatures : increasing, from just above 1 to T_max.
     optima : every optimum seen so far, shared by all leaves.
+    annealed : marginals at higher temperatures, shared by all leaves.
     """
 
-    energy: Energy
-    solver: Solver
+    solver: MeanFieldSolver
     cell: Cell
     q: Floats
     log_z: float
     temperatures: Floats
     optima: Optima
+    annealed: AnnealedMarginals
     rng: np.random.Generator
-    _heated: Floats | None = field(default=None, repr=False)
+
+    @property
+    def energy(self) -> Energy:
+        """What is minimised."""
+        return self.solver.energy
 
     @cached_property
     def free(self) -> NDArray[np.int64]:
@@ -69,45 +73,33 @@ class Leaf:
 
     @cached_property
     def uncut(self) -> NDArray[np.bool_]:
-        """(n,) free variables in no group so far: one that was cut would be cut again, or turned back."""
+        """(n,) free variables in no group so far: others would be cut again, or flipped back."""
         uncut = np.zeros(len(self.q), bool)
         uncut[self.free] = True
         for constraint in self.cell.constraints:
             uncut[constraint.group] = False
         return uncut
 
-    def heated(self) -> Floats:
+    @cached_property
+    def annealed_path(self) -> Floats:
         """(T, n, L) marginals at each of ``temperatures``, each started from the next higher one.
 
-        Dense fields, which would creep for hundreds of updates near T_max, are `melted` instead.
+        Solvers that anneal independently start near the uniform point instead, see `marginals_at`.
         """
-        if isinstance(self.energy, DenseCRF):
-            return self.melted(self.temperatures.tolist())
-        if self._heated is None:
-            tilt = Tilt.shared(self.cell.bias, 1)
-            path = np.empty((len(self.temperatures), *self.q.shape))
-            current = starts.central(self.cell.allowed, self.rng)[None]
-            for t in reversed(range(len(self.temperatures))):
-                heat = float(self.temperatures[t])
-                current = self.solver.ascend(self.energy, current, tilt, temperature=heat, tolerance=1e-4).q
-                path[t] = current[0]
-            self._heated = path
-        return self._heated
+        if self.solver.anneals_independently:
+            return self.marginals_at(self.temperatures.tolist())
+        tilt = Tilt.shared(self.cell.bias, 1)
+        path = np.empty((len(self.temperatures), *self.q.shape))
+        current = starts.central(self.cell.allowed, self.rng)[None]
+        for t in reversed(range(len(self.temperatures))):
+            temperature = float(self.temperatures[t])
+            current = self.solver.solve(current, tilt, temperature=temperature, tolerance=1e-4).q
+            path[t] = current[0]
+        return path
 
-    def melted(self, temperatures: Sequence[float]) -> Floats:
-        """(T, n, L) marginals at some temperatures, each started near the uniform point, roughly converged.
-
-        What the cuts forbid is forbidden there too; multipliers are not applied, so that leaves that forbid the same
-        share the answer.
-        """
-        known, here = self.optima.melted, self.cell.allowed.tobytes()
-        heat = np.array([t for t in temperatures if (float(t), here) not in known], np.float64)
-        if len(heat):
-            start = np.repeat(starts.central(self.cell.allowed, self.rng)[None], len(heat), 0)
-            tilt = Tilt.shared(self.cell.bias, len(heat))
-            run = self.solver.ascend(self.energy, start, tilt, temperature=heat, tolerance=1e-2, max_iterations=20)
-            known.update(zip([(float(t), here) for t in heat], run.q, strict=True))
-        return np.stack([known[float(t), here] for t in temperatures])
+    def marginals_at(self, temperatures: Sequence[float]) -> Floats:
+        """(T, n, L) marginals at some temperatures, see `AnnealedMarginals`."""
+        return self.annealed.at(temperatures, self.cell)
 
     def try_labels(self, variables: NDArray[np.int64], labels: NDArray[np.int64]) -> Floats:
         """Bounds of the children "x_i = v" and "x_i != v" for each pair, (k, 2), by short runs from the leaf's mode."""
@@ -121,5 +113,5 @@ class Leaf:
         others = np.where(np.isfinite(bias[no, variables]), q[no, variables] + 1e-12, 0.0)
         q[no, variables] = others / others.sum(-1, keepdims=True)
         tilt = Tilt(bias, np.arange(2 * len(variables), dtype=np.int32))
-        run = self.solver.ascend(self.energy, q, tilt, tolerance=1e-2, max_iterations=30)
-        return bounds(self.energy, run.q).reshape(-1, 2)
+        run = self.solver.solve(q, tilt, tolerance=1e-2, max_iterations=30)
+        return self.solver.bounds(run.q).reshape(-1, 2)

@@ -1,8 +1,8 @@
 """Where to cut, by looking at both children first: the default for graphs.
 
 The bound log sum_k exp(A_k) is what a cut should raise, so candidates are tried and the best is made.  But a user asks
-for *interpretations*: a cut that separates another free-standing optimum counts for more than one that refines a mode,
-and the first cut of all goes between the two best of them.
+for *interpretations*: a cut that separates another optimum of the whole field counts for more than one that refines a
+mode, and the first cut of all goes between the two best of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Lookahead:
     ----------
     candidates : variables tried per leaf.
     proposals : how many of them are handed on, best first.
-    novelty : how many times its weight a new free-standing optimum counts, against the gain of a refinement.
+    novelty : factor on the weight of another optimum of the whole field, against the gain of a refinement.
     lightest : nats below the leaf's own mode down to which an optimum is a rival at all.
     budget : numbers per batch of trials; large fields try fewer candidates.
     """
@@ -44,48 +44,50 @@ class Lookahead:
         free, labels = leaf.free, leaf.q.argmax(1)
         if len(free) == 0:
             return
-        inside = leaf.optima.promise(leaf.cell)
-        rival, apart = self._rival(leaf, inside, labels)
-        known = self._known(leaf, inside, free, labels)
-        chosen = self._promising(leaf, np.logaddexp(known[:, 0], known[:, 1]) + entropies(leaf.q[free]), apart[free])
+        scores = leaf.optima.score(leaf.cell)
+        rival, apart = self._rival(leaf, scores, labels)
+        known = self._known(leaf, scores, free, labels)
+        chosen = self._best_candidates(
+            leaf, np.logaddexp(known[:, 0], known[:, 1]) + entropies(leaf.q[free]), apart[free]
+        )
         variables = free[chosen]
         warm = leaf.try_labels(variables, labels[variables])
         tried = np.maximum(warm, known[chosen])
         value = np.logaddexp(tried[:, 0], tried[:, 1])
         gain = leaf.log_z + np.log(np.expm1(np.maximum(value - leaf.log_z, 1e-12)))
-        worth = rival + (np.log(self.novelty) if leaf.cell.constraints else np.inf)
+        rival_value = rival + (np.log(self.novelty) if leaf.cell.constraints else np.inf)
         ranked = np.argsort(-value, kind="stable")
-        if worth > gain.max():
-            # cut where the rival is the best of its side, not where a lone variable could turn instead of it
-            gain = np.full(len(gain), worth)
+        if rival_value > gain.max():
+            # cut where the rival is the best mode of its side, not where a single variable could flip instead
+            gain = np.full(len(gain), rival_value)
             ranked = np.lexsort((-value, np.maximum(warm[:, 1] - rival, 0.0)))
             ranked = ranked[apart[variables[ranked]]]
         for k in ranked[: self.proposals]:
             constraint = Cardinality(variables[k : k + 1], labels[variables[k : k + 1]], 1)
             yield Proposal(constraint, score=float(gain[k]))
 
-    def _promising(self, leaf: Leaf, hope: Floats, apart: NDArray[np.bool_]) -> Int64s:
-        """The candidates to try: the most hopeful, and half of them among those that set a rival apart."""
+    def _best_candidates(self, leaf: Leaf, estimate: Floats, apart: NDArray[np.bool_]) -> Int64s:
+        """The candidates to try: the best by an estimate, and half as many among those that separate a rival."""
         count = int(max(2, min(self.candidates, self.budget // (2 * leaf.q.size))))
-        ranked = np.argsort(-hope, kind="stable")
+        ranked = np.argsort(-estimate, kind="stable")
         return np.unique(np.concatenate([ranked[apart[ranked]][: count // 2], ranked[:count]]))
 
-    def _rival(self, leaf: Leaf, inside: Floats, labels: Int64s) -> tuple[float, NDArray[np.bool_]]:
-        """The heaviest other free-standing optimum in the cell, and the variables on which it differs."""
+    def _rival(self, leaf: Leaf, scores: Floats, labels: Int64s) -> tuple[float, NDArray[np.bool_]]:
+        """The best other optimum of the whole field in the cell, and the variables on which it differs."""
         optima = leaf.optima
-        sure = optima.q[:, np.arange(len(labels)), labels]  # how much each optimum agrees with this mode
-        other = optima.standing & ((sure < 0.2).sum(1) >= 1) & (inside > optima.log_z - 1.0)
-        other &= inside > leaf.log_z - self.lightest
+        agreement = optima.q[:, np.arange(len(labels)), labels]
+        other = optima.standing & ((agreement < 0.2).sum(1) >= 1) & (scores > optima.log_z - 1.0)
+        other &= scores > leaf.log_z - self.lightest
         if not other.any():
             return -np.inf, np.zeros(len(labels), bool)
-        best = int(np.argmax(np.where(other, inside, -np.inf)))
-        return float(inside[best]), sure[best] < 0.2
+        best = int(np.argmax(np.where(other, scores, -np.inf)))
+        return float(scores[best]), agreement[best] < 0.2
 
-    def _known(self, leaf: Leaf, inside: Floats, variables: Int64s, labels: Int64s) -> Floats:
+    def _known(self, leaf: Leaf, scores: Floats, variables: Int64s, labels: Int64s) -> Floats:
         """The best bounds known on both sides of each cut, (k, 2), from the optima already seen."""
-        here = inside > leaf.optima.log_z - 1.0
-        sure = leaf.optima.q[here][:, variables, labels[variables]]
-        sides = np.stack([sure, 1.0 - sure], axis=-1)
-        if not here.any():
+        inside = scores > leaf.optima.log_z - 1.0
+        agreement = leaf.optima.q[inside][:, variables, labels[variables]]
+        sides = np.stack([agreement, 1.0 - agreement], axis=-1)
+        if not inside.any():
             return np.full((len(variables), 2), -np.inf)
-        return np.asarray((inside[here, None, None] + np.log(np.maximum(sides, 1e-300))).max(0))
+        return np.asarray((scores[inside, None, None] + np.log(np.maximum(sides, 1e-300))).max(0))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.phase_transition import Criterion
 from mixfield.criteria.regions import DoubtedRegions, SuppressedRegions, SuppressedWindows, evidence
 from mixfield.criteria.whole_labels import WholeLabels
 from mixfield.criteria.windows import MeltingWindows

@@ -1,7 +1,7 @@
 """The paper's rule for people on fine grids: the entropy of "is anybody in this neighbourhood?".
 
 On cells smaller than a person no single cell becomes uncertain: the probability spreads over neighbours, and then
-thousands of cells melt at once.  Whether a neighbourhood is occupied melts where the doubt is.
+thousands of cells become uncertain at once.  Whether a neighbourhood is occupied becomes uncertain where the doubt is.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class NeighbourhoodEntropy:
         shape = leaf.energy.shape
         now = self._entropy(leaf.q, shape)
         free = leaf.cell.allowed.sum(1) > 1
-        for temperature, q in zip(leaf.temperatures, leaf.heated(), strict=True):
+        for temperature, q in zip(leaf.temperatures, leaf.annealed_path, strict=True):
             then = self._entropy(q, shape)
             candidates = np.flatnonzero((then > self.high) & (now < self.low) & free)
             if not 0 < len(candidates) <= max(self.tries, self.most * len(free)):

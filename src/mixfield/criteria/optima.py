@@ -13,15 +13,16 @@ Floats = NDArray[np.float64]
 class Optima:
     """A pool of mean fields with their bounds; of those with the same labeling the best is kept.
 
-    ``standing`` marks optima of the unclamped field: they stay where they are with no clamp to hold them.  ``melted``
-    keeps marginals at higher temperatures, by temperatures and allowed labels.
+    Attributes
+    ----------
+    q, log_z : (K, n, L) marginals and (K,) bounds.
+    standing : (K,) whether they are optima of the whole field, which stay where they are without a clamp.
     """
 
-    def __init__(self, n: int, n_labels: int, capacity: int) -> None:
+    def __init__(self, n: int, n_labels: int, capacity: int = 0) -> None:
         self.q: Floats = np.empty((0, n, n_labels))
         self.log_z: Floats = np.empty(0)
         self.standing: NDArray[np.bool_] = np.empty(0, bool)
-        self.melted: dict[tuple[float, bytes], Floats] = {}
         self._capacity = capacity
         self._place: dict[bytes, int] = {}
 
@@ -29,11 +30,11 @@ class Optima:
         """A pool of its own with the same modes."""
         twin = Optima(self.q.shape[1], self.q.shape[2], self._capacity)
         twin.q, twin.log_z, twin.standing = self.q.copy(), self.log_z.copy(), self.standing.copy()
-        twin.melted, twin._place = dict(self.melted), dict(self._place)
+        twin._place = dict(self._place)
         return twin
 
     def add(self, q: Floats, log_z: Floats, *, standing: bool) -> None:
-        """Remember modes (K, n, L)."""
+        """Add modes (K, n, L)."""
         fresh: list[int] = []
         known = len(self.log_z)
         for k, key in enumerate(label.tobytes() for label in q.argmax(-1).astype(np.int32)):
@@ -50,22 +51,22 @@ class Optima:
         self.log_z = np.concatenate([self.log_z, log_z[fresh]])
         self.standing = np.concatenate([self.standing, np.full(len(fresh), standing)])
         if len(self.log_z) > 2 * self._capacity:
-            self._forget()
+            self._shrink()
 
     def is_standing(self, q: Floats) -> bool:
         """Whether an unclamped optimum with the labels of ``q`` (n, L) is known."""
         at = self._place.get(q.argmax(-1).astype(np.int32).tobytes())
         return at is not None and bool(self.standing[at])
 
-    def _forget(self) -> None:
+    def _shrink(self) -> None:
         best = np.sort(np.argsort(-self.log_z, kind="stable")[: self._capacity])
         self.q, self.log_z, self.standing = self.q[best], self.log_z[best], self.standing[best]
         self._place = {label.tobytes(): at for at, label in enumerate(self.q.argmax(-1).astype(np.int32))}
 
-    def promise(self, cell: Cell) -> Floats:
-        """What each optimum would be worth as a start in ``cell``: its bound plus its log-mass there."""
+    def score(self, cell: Cell) -> Floats:
+        """(K,) value of each optimum as a start in ``cell``: its bound plus its log-mass there."""
         return self.log_z + np.maximum(cell.log_mass(self.q), -30.0)
 
     def best_for(self, cell: Cell, count: int) -> Floats:
-        """The most promising starts for ``cell``, (<= count, n, L)."""
-        return self.q[np.argsort(-self.promise(cell), kind="stable")[:count]]
+        """The best starts for ``cell``, (<= count, n, L)."""
+        return self.q[np.argsort(-self.score(cell), kind="stable")[:count]]

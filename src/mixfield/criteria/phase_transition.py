@@ -1,7 +1,6 @@
 """Where to cut: the paper's phase-transition criterion with its pickers.
 
-A criterion is any object with ``propose(leaf)``, which yields cuts in order of preference; a picker is any object with
-``pick(candidates, gap, leaf)``, which turns candidate variables into groups.
+A picker is any object with ``pick(candidates, gap, leaf)``, which turns candidate variables into groups.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.energy.base import Energy
+from mixfield.energy.base import Energy, ability
 from mixfield.errors import MixfieldError
 from mixfield.solvers.free_energy import entropies
 
@@ -25,20 +24,13 @@ Int64s = NDArray[np.int64]
 BITS = 1.0 / np.log(2.0)
 
 
-class Criterion(Protocol):
-    """Where to cut a leaf."""
-
-    def propose(self, leaf: Leaf, /) -> Iterator[Proposal]:
-        """Cuts in order of preference; the first whose children both live in their cells is made."""
-
-
 class Picker(Protocol):
     """Which of the candidates to clamp together."""
 
     def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf, /) -> Iterator[tuple[Int64s, int]]:
         """Groups of variables and the count C of the constraint on them, in order of preference.
 
-        ``gap`` (n,) is the rise of each variable's entropy from T = 1 to the temperature at which the candidates melt.
+        ``gap`` (n,) is the rise of each variable's entropy from T = 1 to the temperature of the transition.
         """
 
 
@@ -66,7 +58,7 @@ class PhaseTransition:
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         now = entropies(leaf.q) * BITS
         labels = leaf.q.argmax(1)
-        for temperature, q in zip(leaf.temperatures, leaf.heated(), strict=True):
+        for temperature, q in zip(leaf.temperatures, leaf.annealed_path, strict=True):
             then = entropies(q) * BITS
             candidates = leaf.free[((then > self.high) & (now < self.low))[leaf.free]]
             if len(candidates):
@@ -149,8 +141,8 @@ class DensestWindow:
 
 
 def coupling_strength(energy: Energy) -> Floats:
-    """(n,) sum of the couplings |W| of each variable, from energies that tell."""
-    strength = getattr(energy, "coupling_strength", None)
+    """(n,) sum of the couplings |W| of each variable, from energies that offer it."""
+    strength = ability(energy, "coupling_strength")
     if strength is None:
         raise MixfieldError(f"MaxW needs energy.coupling_strength, {type(energy).__name__} does not provide it")
     return np.asarray(strength)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import densest_sum
-from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.base import ability
 from mixfield.errors import MixfieldError
-from mixfield.solvers.temperature import critical_temperature
 
 Bools = NDArray[np.bool_]
 Int64s = NDArray[np.int64]
@@ -29,7 +28,7 @@ class SuppressedRegions:
 
     Attributes
     ----------
-    levels : of that probability, by the evidence of each pixel alone, and where the field is hot.
+    levels : of that probability, by the evidence of each pixel alone, and at a high temperature.
     heat : that temperature, as a share of Gamma = 2 T_max.
     largest : regions per label and level.
     smallest : share of the field that a region must have.
@@ -82,7 +81,7 @@ class SuppressedWindows:
         own = np.arange(leaf.q.shape[1]) == labels[:, None]
         free = leaf.uncut
         heats = temperatures(leaf, self.heats)
-        for temperature, q in zip(heats, leaf.melted(heats), strict=True):
+        for temperature, q in zip(heats, leaf.marginals_at(heats), strict=True):
             second = np.where(own, -1.0, q).argmax(1)
             for share in self.shares:
                 side = max(1, round(share * max(shape)))
@@ -97,7 +96,7 @@ class SuppressedWindows:
 def _level_cuts(
     how: SuppressedRegions | DoubtedRegions, leaf: Leaf, marked: Callable[[NDArray[np.floating], int, float], Bools]
 ) -> Iterator[Proposal]:
-    """Cuts of the regions that ``marked(probabilities of a label (n,), label, level)`` tells."""
+    """Cuts of the regions that ``marked(probabilities of a label (n,), label, level)`` selects."""
     for temperature, q in views(leaf, how.heat):
         for label in range(q.shape[1]):
             for level in how.levels:
@@ -106,23 +105,27 @@ def _level_cuts(
 
 
 def views(leaf: Leaf, heat: float) -> Iterator[tuple[float, NDArray[np.floating]]]:
-    """Probabilities (n, L) by the evidence of each pixel alone, and where the field is hot; and the temperature."""
+    """Probabilities (n, L) by the evidence of each pixel alone, and at a high temperature; and the temperature."""
     yield float("nan"), evidence(leaf)
     (temperature,) = temperatures(leaf, (heat,))
-    yield temperature, np.asarray(leaf.melted([temperature])[0])
+    yield temperature, np.asarray(leaf.marginals_at([temperature])[0])
 
 
 def temperatures(leaf: Leaf, shares: tuple[float, ...]) -> list[float]:
     """Temperatures as shares of Gamma = 2 T_max, none below 1."""
-    gamma = 2.0 * critical_temperature(leaf.energy)
+    gamma = 2.0 * leaf.solver.critical_temperature()
     return sorted({max(1.0, share * gamma) for share in shares})
 
 
 def evidence(leaf: Leaf) -> NDArray[np.float32]:
     """(n, L) probabilities of each pixel alone."""
-    if not isinstance(leaf.energy, DenseCRF):
-        raise MixfieldError(f"regions need a DenseCRF, got {type(leaf.energy).__name__}; use mf.criteria.Lookahead")
-    return leaf.energy.evidence
+    probabilities = ability(leaf.energy, "evidence")
+    if probabilities is None:
+        raise MixfieldError(
+            f"regions need energy.evidence (a DenseCRF has it), {type(leaf.energy).__name__} does not provide it; "
+            "use mf.criteria.Lookahead"
+        )
+    return np.asarray(probabilities)
 
 
 def regions(leaf: Leaf, marked: Bools, smallest: float, largest: int) -> list[Int64s]:

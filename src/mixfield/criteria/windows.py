@@ -1,4 +1,4 @@
-"""Where to cut a dense field: windows in which many pixels that are certain now melt together (section 7.3)."""
+"""Where to cut a dense field: windows in which many certain pixels have a common phase transition (section 7.3)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MeltingWindows:
-    """Groups of pixels of one label that melt together, in windows of several sizes.
+    """Groups of pixels of one label with a common phase transition, in windows of several sizes.
 
     Attributes
     ----------
     shares : sides of the windows, as shares of the longer side of the field.
-    heats : temperatures at which the field is looked at, as shares of Gamma = 2 T_max.
+    heats : temperatures, as shares of Gamma = 2 T_max.
     low, high : entropy thresholds in bits: certain at T = 1, uncertain at T.
     smallest : share of the field that a group must have.
     tries : cuts proposed for each leaf.
@@ -44,7 +44,7 @@ class MeltingWindows:
         labels, free = leaf.q.argmax(1), leaf.uncut
         found: list[tuple[int, Proposal]] = []
         heats = temperatures(leaf, self.heats)
-        for heat, q in zip(heats, leaf.melted(heats), strict=True):
+        for heat, q in zip(heats, leaf.marginals_at(heats), strict=True):
             candidates = free & (now < self.low) & (entropies(q) * BITS > self.high)
             for share in self.shares:
                 side = max(1, round(share * max(shape)))

@@ -15,8 +15,8 @@ from mixfield.energy.dense_crf import DenseCRF
 
 Floats = NDArray[np.float64]
 
-SHARES = 16  # of pixels, looked at by whoever has time
-WEAK = 0.2  # share of what is negligible up to which labels are not looked at pixel by pixel
+SHARES = 16  # blocks of pixels, for load balancing
+WEAK = 0.2  # share of `negligible` up to which the sum of largest ratios decides, without a look at each pixel
 
 
 def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
@@ -36,10 +36,10 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
     ratio = _largest_ratios(crf)
     # the largest eigenvalue of a kernel is not above its largest sum of a row: often that is enough to know
     if not (
-        ratio * math.e * max((coupling.strength for coupling in crf.couplings if coupling.unit), default=0.0) <= 1
+        ratio * math.e * max((coupling.strength for coupling in crf.couplings if coupling.normalized), default=0.0) <= 1
     ).any():
         return everything, 0.0
-    gamma = crf.largest_support
+    gamma = float(crf.total_support[0].max(initial=0.0))
     candidates = np.flatnonzero(ratio * math.e * gamma <= 1.0)
     if len(candidates) == 0:
         return everything, 0.0

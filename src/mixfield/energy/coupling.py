@@ -1,16 +1,18 @@
-"""A kernel between pixels, built for a field, with what it means for labels."""
+"""A kernel with its filter built for a field, and its label compatibility."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays
-from mixfield.energy.gaussian import Filter, Kernel
+from mixfield import _arrays, _threads
+from mixfield.energy.gaussian import Kernel
 from mixfield.errors import MixfieldError
 from mixfield.filters import normalization
+from mixfield.filters.base import Filter
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
@@ -18,24 +20,29 @@ Float32s = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Coupling:
-    """A kernel between pixels and what it means for labels.
+    """A filter and the costs of pairs of labels.
 
     Attributes
     ----------
-    filter : sums under the kernel, times the weight if it only rewards equal labels.
-    compatibility : ``None`` in that case, else (L, L) costs.
+    filter : of the kernel, with the weight as its strength if the kernel is Potts.
+    compatibility : (L, L) costs, or None for a Potts kernel.
     strength : the weight, or the largest eigenvalue of minus the costs.
-    unit : whether the kernel is normalised: its own largest eigenvalue is one.
-    balanced : whether that is done alike on both sides.
-    attractive : whether it never favours unequal labels: the plain update cannot raise the free energy.
+    normalized : whether the kernel is normalised, such that its own largest eigenvalue is one.
+    symmetric : whether the kernel matrix is symmetric.
+    attractive : whether unequal labels are never favoured; then the plain update cannot raise the free energy.
     """
 
     filter: Filter
     compatibility: Float32s | None
     strength: float
-    unit: bool
-    balanced: bool
+    normalized: bool
+    symmetric: bool
     attractive: bool
+
+    @cached_property
+    def row_sums(self) -> tuple[Float32s, Float32s]:
+        """(n,) row sums of the filter, and those of its rough version."""
+        return self.filter.row_sums(_threads.available())
 
     def restricted(self, labels: NDArray[np.int64]) -> Coupling:
         """The same for some of the labels."""
@@ -44,21 +51,20 @@ class Coupling:
         return replace(self, compatibility=np.ascontiguousarray(self.compatibility[np.ix_(labels, labels)]))
 
 
-def couple(
-    kernel: Kernel, shape: tuple[int, ...], n_labels: int, *, potts: bool, symmetric: bool, threads: int
-) -> Coupling:
-    """A kernel with its filter built."""
+def couple(kernel: Kernel, shape: tuple[int, ...], n_labels: int, *, potts: bool, symmetric: bool) -> Coupling:
+    """Build the filter of a kernel; ``symmetric`` asks for an exactly symmetric one."""
     normalization.check(kernel.normalization)
     weight = _finite("weight", kernel.weight)
-    unit, balanced = kernel.normalization != "none", kernel.normalization in ("none", "symmetric")
+    normalized, balanced = kernel.normalization != "none", kernel.normalization in ("none", "symmetric")
     if potts:
-        built = kernel.filter(shape, float(weight), symmetric=symmetric, threads=threads)
-        return Coupling(built, None, float(weight), unit, balanced, bool(weight >= 0))
+        built = kernel.filter(shape, float(weight), symmetric=symmetric)
+        return Coupling(built, None, float(weight), normalized, balanced, bool(weight >= 0))
     costs = _compatibility(kernel, weight, n_labels)
-    built = kernel.filter(shape, 1.0, symmetric=symmetric, threads=threads)
+    built = kernel.filter(shape, 1.0, symmetric=symmetric)
     centred = np.eye(n_labels) - 1.0 / n_labels
     attraction = np.linalg.eigvalsh(-centred @ costs @ centred)
-    return Coupling(built, costs, max(0.0, float(attraction[-1])), unit, balanced, bool(attraction[0] > -1e-6))
+    strength = max(0.0, float(attraction[-1]))
+    return Coupling(built, costs, strength, normalized, balanced, bool(attraction[0] > -1e-6))
 
 
 def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:

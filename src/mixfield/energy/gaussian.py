@@ -1,4 +1,4 @@
-"""Gaussian kernels between all pairs of pixels: where they are, what they look like, or any feature of them.
+"""Gaussian kernels between all pairs of pixels: of position, of position and colour, or of any features.
 
 The cost of two pixels i, j with labels l, l' is ``weight * compatibility[l, l'] * k(f_i, f_j)`` with
 ``k = exp(-|f_i - f_j|^2 / 2)``; by default ``compatibility`` is minus the identity (Potts): agreeing is rewarded.
@@ -6,35 +6,22 @@ The cost of two pixels i, j with labels l, l' is ``weight * compatibility[l, l']
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays
+from mixfield import _arrays, _threads
 from mixfield.errors import MixfieldError
+from mixfield.filters.base import Filter
 from mixfield.filters.coarse_grid import CoarseGrid
 from mixfield.filters.lattice import Lattice
 from mixfield.filters.normalization import Normalization
 from mixfield.filters.separable import Separable
-from mixfield.filters.streaming import Parts, Sums
 
 Float32s = NDArray[np.float32]
-
-
-class Filter(Protocol):
-    """Sums over all pixels under a kernel."""
-
-    def sums(self, channels: int, parts: Parts) -> Sums:
-        """Memory and ways for the sums of so many channels over a field in parts, to be used again and again."""
-
-    def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:
-        """(n,) the sums of ones, and the same where filters are rough."""
-
-    def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
-        """A cheaper approximation of the sums over some of the pixels at the same pixels, (p, C) to (p, C)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +41,14 @@ class Gaussian:
     compatibility: ArrayLike | None = None
     normalization: Normalization = "symmetric"
 
-    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
-        """The sums of this kernel on a field of ``shape``: exact where the bandwidth is small, to about a thousandth on
-        images."""
+    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool) -> Filter:
+        """The filter of this kernel on a field of ``shape``: exact for small bandwidths, else to about a thousandth."""
         sigmas = _bandwidths("sxy", self.sxy, len(shape))
         if grid := grid_filter(shape, sigmas):
             return grid.build(shape, sigmas, strength=strength, normalization=self.normalization)
         features = np.empty((*shape, len(shape)), np.float32)
         _place(features, sigmas)
-        return _lattice(features.reshape(-1, len(shape)), self, strength, symmetric, threads)
+        return _lattice(features.reshape(-1, len(shape)), self, strength, symmetric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +70,14 @@ class Bilateral:
     compatibility: ArrayLike | None = None
     normalization: Normalization = "symmetric"
 
-    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
-        """The sums of this kernel on a field of ``shape``."""
+    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool) -> Filter:
+        """The filter of this kernel on a field of ``shape``."""
         image, axes = _intensities(self.image, shape), len(shape)
         features = np.empty((*shape, axes + image.shape[-1]), np.float32)
         _place(features, _bandwidths("sxy", self.sxy, axes))
         for channel, width in enumerate(_bandwidths("srgb", self.srgb, image.shape[-1])):
             np.divide(image[..., channel], np.float32(width), out=features[..., axes + channel], dtype=np.float32)
-        return _lattice(features.reshape(-1, features.shape[-1]), self, strength, symmetric, threads)
+        return _lattice(features.reshape(-1, features.shape[-1]), self, strength, symmetric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +95,13 @@ class Features:
     compatibility: ArrayLike | None = None
     normalization: Normalization = "symmetric"
 
-    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool, threads: int) -> Filter:
-        """The sums of this kernel on a field of ``shape``."""
+    def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool) -> Filter:
+        """The filter of this kernel on a field of ``shape``."""
         array = _real("array", self.array)
         n = int(np.prod(shape))
         if array.ndim < 2 or array.shape[:-1] not in (shape, (n,)):
             raise MixfieldError(f"array must have shape {(*shape, 'd')} = (*shape, d) of the field, got {array.shape}")
-        return _lattice(array.reshape(n, -1), self, strength, symmetric, threads)
+        return _lattice(array.reshape(n, -1), self, strength, symmetric)
 
 
 Kernel = Gaussian | Bilateral | Features
@@ -128,13 +114,13 @@ def grid_filter(shape: tuple[int, ...], sigmas: Sequence[float]) -> type[CoarseG
     return Separable if Separable.suits(sigmas) else None
 
 
-def _lattice(features: NDArray[Any], kernel: Kernel, strength: float, symmetric: bool, threads: int) -> Lattice:
+def _lattice(features: NDArray[Any], kernel: Kernel, strength: float, symmetric: bool) -> Lattice:
     if features.shape[1] == 0:
         raise MixfieldError("array must have at least one feature per pixel, got 0")
     features = np.ascontiguousarray(features, np.float32)
     if not max(features.max(initial=0.0), -features.min(initial=0.0)) < 1e6:
         raise MixfieldError(
-            "features divided by their bandwidths must stay below a million, so that neighbours can be told apart in "
+            "features divided by their bandwidths must stay below a million, so that neighbours differ in "
             f"single precision; got {np.abs(features).max():.3g}: raise the bandwidths or shift the features to zero"
         )
     return Lattice.build(
@@ -142,7 +128,7 @@ def _lattice(features: NDArray[Any], kernel: Kernel, strength: float, symmetric:
         strength=strength,
         normalization=kernel.normalization,
         symmetric=symmetric,
-        threads=threads,
+        threads=_threads.available(),
     )
 
 

@@ -1,4 +1,4 @@
-"""Costs of labels, one by one: from probabilities, and in a form that single precision can bear."""
+"""Unary costs: from probabilities, and in a range that single precision can hold."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mixfield.errors import InfeasibleError, MixfieldError
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-FORBIDDEN = np.float32(1e6)  # a cost that nothing outweighs, and that still adds up without overflow
+FORBIDDEN = np.float32(1e6)  # cost of a forbidden label: larger than any sum of others, and without overflow
 LARGE = 1e5  # costs from here on are taken relative to the least of their pixel
 
 
-def tamed(costs: NDArray[np.floating], shape: tuple[int, ...]) -> tuple[NDArray[np.floating], Floats]:
-    """Costs with a price for forbidden labels, large ones relative to the least of their pixel, and that least cost."""
+def bounded(costs: NDArray[np.floating], shape: tuple[int, ...]) -> tuple[NDArray[np.floating], Floats]:
+    """Costs (n, L) with `FORBIDDEN` for +inf, large ones relative to the least of their pixel, and that least cost."""
     forbidden, least = np.isposinf(costs), np.zeros(1)
     if not np.isfinite(costs[~forbidden]).all():
         raise MixfieldError("unary must hold costs: numbers or +inf (forbidden), got NaN or -inf")

@@ -1,4 +1,4 @@
-"""How a field is cut: parts that are collected apart from each other, in bands that stay near the processor."""
+"""Bands: the blocks of pixels that one thread processes while they are in its cache."""
 
 from __future__ import annotations
 
@@ -7,68 +7,66 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mixfield import _threads
-from mixfield.filters.buffers import Scratch
+from mixfield.filters.buffers import Float32s, Scratch
 
-Hear = Callable[[int, int, int, NDArray[np.float32]], object]  # band, first pixel, the one behind the last, memory
+Intervals = tuple[tuple[int, int], ...]  # first element of each, and one past the last
+Visit = Callable[[int, int, int, Float32s], object]  # band, first pixel, one past the last, memory (pixels, width)
 
-BAND = 1 << 18  # numbers that one thread works on at a time, about
-BANDS = 16  # at least, and multiples of that, so that threads get equal shares
-PARTS = 2, 4  # at least and at most, where there are so many bands
+BAND_SIZE = 1 << 18  # numbers of one band, about
+MIN_BANDS = 16  # bands come in multiples of this, so that threads get equal shares
+MIN_PARTS, MAX_PARTS = 2, 4
 
 
 @dataclass(frozen=True)
-class Portions:
-    """Pixels in bands of whole rows, and bands in parts; neither depends on the number of threads.
+class BandSchedule:
+    """Pixels in bands of whole rows, and consecutive bands in parts; neither depends on the number of threads.
 
     Attributes
     ----------
-    bands : the first pixel of each, and the one behind the last.
-    parts : the same for the bands of each part.
+    bands : pixel interval of each band.
+    parts : band interval of each part.  Values of a part are splatted in order by one thread, into a table of its own.
     """
 
-    bands: tuple[tuple[int, int], ...]
-    parts: tuple[tuple[int, int], ...]
+    bands: Intervals
+    parts: Intervals
 
     @staticmethod
-    def of(n: int, row: int, channels: int, affordable: int) -> Portions:
-        """Those of ``n`` pixels in rows of ``row``, with some ``channels`` each, where so many parts are affordable."""
-        rows, wanted = -(-n // row), BANDS * -(-n * channels // (BANDS * BAND))
-        step = -(-rows // wanted)
-        bands = tuple((row * first, min(n, row * (first + step))) for first in range(0, rows, step))
-        parts = min(len(bands), max(PARTS[0], min(affordable, PARTS[1])))
-        cuts = [len(bands) * part // parts for part in range(parts + 1)]
-        return Portions(bands, tuple(pairwise(cuts)))
+    def of(n: int, row: int, channels: int, max_parts: int = MAX_PARTS) -> BandSchedule:
+        """Schedule of ``n`` pixels in rows of ``row`` pixels with ``channels`` numbers each."""
+        n_rows, n_bands = -(-n // row), MIN_BANDS * -(-n * channels // (MIN_BANDS * BAND_SIZE))
+        step = -(-n_rows // n_bands)
+        bands = tuple((row * first, min(n, row * (first + step))) for first in range(0, n_rows, step))
+        n_parts = min(len(bands), max(MIN_PARTS, min(max_parts, MAX_PARTS)))
+        cuts = [len(bands) * part // n_parts for part in range(n_parts + 1)]
+        return BandSchedule(bands, tuple(pairwise(cuts)))
 
     @cached_property
-    def pixels(self) -> tuple[tuple[int, int], ...]:
-        """The first pixel of each part, and the one behind the last."""
+    def part_pixels(self) -> Intervals:
+        """Pixel interval of each part."""
         return tuple((self.bands[first][0], self.bands[last - 1][1]) for first, last in self.parts)
+
+    @cached_property
+    def part_of(self) -> tuple[int, ...]:
+        """Part of each band."""
+        return tuple(part for part, (first, last) in enumerate(self.parts) for _ in range(first, last))
 
     @cached_property
     def largest(self) -> int:
         """Pixels of the largest band."""
         return max(last - first for first, last in self.bands)
 
-    @cached_property
-    def part_of(self) -> tuple[int, ...]:
-        """The part of each band."""
-        return tuple(part for part, (first, last) in enumerate(self.parts) for _ in range(first, last))
+    def for_each(self, visit: Visit, scratch: Scratch, threads: int, *, in_order: bool = False) -> None:
+        """Call ``visit(band, first, last, memory)`` for every band, in parallel.
 
-    def each_band(self, hear: Hear, scratch: Scratch, threads: int, *, in_order: bool) -> None:
-        """Call ``hear(band, first, last, memory)`` for every band, with room for its pixels.
-
-        The bands of a part come ``in_order`` if wanted.
+        With ``in_order`` the bands of each part are visited one after the other by one thread.
         """
         shares = self.parts if in_order else [(band, band + 1) for band in range(len(self.bands))]
 
         def work(begin: int, end: int) -> None:
-            with scratch.lent() as memory:
+            with scratch.borrow() as memory:
                 for band in range(shares[begin][0], shares[end - 1][1]):
                     first, last = self.bands[band]
-                    hear(band, first, last, memory[: last - first])
+                    visit(band, first, last, memory[: last - first])
 
         _threads.split(work, len(shares), threads, updates=self.bands[-1][1] * scratch.width)

@@ -1,4 +1,4 @@
-"""Room for channels: the probabilities of all modes and labels of a pixel, side by side."""
+"""Working memory: arrays aligned to cache lines, and pools that use them again."""
 
 from __future__ import annotations
 
@@ -6,73 +6,83 @@ import math
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-LINE = 64  # bytes that a processor moves together
-MUCH = 1 << 25  # bytes from which on fresh zeros are left to the system, which blanks page by page
+CACHE_LINE = 64  # bytes
+LAZY_ZEROS = 1 << 25  # bytes from which zeros are left to the operating system, which clears pages at first use
 
+Float32s = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 
-_RETURNED: ContextVar[dict[int, list[Bytes]] | None] = ContextVar("returned", default=None)  # by powers of two
 
-
-def padded(channels: int) -> int:
-    """Room for some channels: 4, or a multiple of 8, as the filters need it, without rows that straddle cache lines."""
+def channel_width(channels: int) -> int:
+    """Columns that are allocated for a number of channels: 4 or a multiple of 8, such that rows fit cache lines."""
     return 4 if channels <= 4 else 16 if 8 < channels <= 16 else -(-channels // 8) * 8
 
 
-def room(*shape: int) -> NDArray[np.float32]:
-    """Zeros that begin at the beginning of a cache line."""
-    return space(*shape, blank=True)
+class BufferPool:
+    """Memory blocks that are used again as soon as no array refers to them.
+
+    Fresh memory costs system time, about as much as a pass over it.  Blocks have sizes of powers of two.
+    """
+
+    def __init__(self) -> None:
+        self._free: dict[int, list[Bytes]] = {}
+
+    def take(self, size: int) -> Bytes:
+        """A block of at least ``size`` bytes with arbitrary contents; it returns to the pool by itself."""
+        order = size.bit_length()
+        blocks = self._free.setdefault(order, [])
+        block = blocks.pop() if blocks else np.empty(1 << order, np.uint8)
+        lease = np.frombuffer(block.data, np.uint8)  # arrays made from it refer to the lease, not to the block
+        weakref.finalize(lease, blocks.append, block).atexit = False
+        return lease
 
 
-def space(*shape: int, blank: bool = False) -> NDArray[np.float32]:
-    """Memory that begins at the beginning of a cache line, whatever is in it, or ``blank``."""
-    size = 4 * math.prod(shape)
-    returned, kind = _RETURNED.get(), (size + LINE).bit_length()
-    clean = False
-    if returned and returned.get(kind):
-        memory = returned[kind].pop()
-    else:
-        clean = blank and size >= MUCH
-        memory = (np.zeros if clean else np.empty)(size + LINE if returned is None else 1 << kind, np.uint8)
-    if blank and not clean:
-        memory[: size + LINE] = 0
-    lease = np.frombuffer(memory.data, np.uint8)  # what views of it refer to; not the memory itself
-    if returned is not None:
-        weakref.finalize(lease, returned.setdefault(kind, []).append, memory).atexit = False
-    first = -memory.ctypes.data % LINE
-    return lease[first : first + size].view(np.float32).reshape(shape)
+def aligned_empty(*shape: int, pool: BufferPool | None = None) -> Float32s:
+    """Single-precision array with arbitrary contents that begins at a cache line."""
+    size = 4 * math.prod(shape) + CACHE_LINE
+    return _aligned(np.empty(size, np.uint8) if pool is None else pool.take(size), shape)
+
+
+def aligned_zeros(*shape: int, pool: BufferPool | None = None) -> Float32s:
+    """Single-precision zeros that begin at a cache line."""
+    size = 4 * math.prod(shape) + CACHE_LINE
+    if pool is None and size >= LAZY_ZEROS:
+        return _aligned(np.zeros(size, np.uint8), shape)
+    array = aligned_empty(*shape, pool=pool)
+    array[...] = 0.0
+    return array
+
+
+def _aligned(block: Bytes, shape: tuple[int, ...]) -> Float32s:
+    first = -block.ctypes.data % CACHE_LINE
+    return block[first : first + 4 * math.prod(shape)].view(np.float32).reshape(shape)
 
 
 class Scratch:
-    """Memory of one shape that is lent to threads again and again."""
+    """Arrays of one shape that threads borrow in turns.
 
-    def __init__(self, rows: int, width: int) -> None:
+    Attributes
+    ----------
+    rows, width : the shape.
+    """
+
+    def __init__(self, rows: int, width: int, pool: BufferPool | None = None) -> None:
         self.rows, self.width = rows, width
-        self._free: list[NDArray[np.float32]] = []
+        self._pool = pool
+        self._free: list[Float32s] = []
 
     @contextmanager
-    def lent(self) -> Iterator[NDArray[np.float32]]:
-        """Some of it, whatever is in it."""
+    def borrow(self) -> Iterator[Float32s]:
+        """An array (rows, width) with arbitrary contents."""
         try:
-            memory = self._free.pop()
+            array = self._free.pop()
         except IndexError:
-            memory = space(self.rows, self.width)
+            array = aligned_empty(self.rows, self.width, pool=self._pool)
         try:
-            yield memory
+            yield array
         finally:
-            self._free.append(memory)
-
-
-@contextmanager
-def reused() -> Iterator[None]:
-    """Within, memory that nobody uses any more is given out again: the system takes its time to give fresh memory."""
-    token = _RETURNED.set({} if _RETURNED.get() is None else _RETURNED.get())
-    try:
-        yield
-    finally:
-        _RETURNED.reset(token)
+            self._free.append(array)

@@ -1,13 +1,13 @@
-"""Gaussian sums on an image through a coarser grid: windows of four coarse pixels lead there and back.
+"""Gaussian filtering of an image through a coarser grid.
 
-Along each axis the kernel is ``S g S'``: S holds the windows (Kaiser and Bessel's) of every ``step``-th pixel, and the
-taps g between coarse pixels are such that the product is the Gaussian.  From 1.5 coarse pixels of bandwidth on, it is
-that to about a thousandth, for a third of the sums that the pixels themselves would need.
+Along each axis the kernel is ``S g S^T``: S holds Kaiser-Bessel windows, one for each coarse pixel (``step`` pixels
+apart, four of them over each pixel), and the taps g between coarse pixels are fitted such that the product is the
+Gaussian.  From a bandwidth of 1.5 coarse pixels on the error is about a thousandth, for a third of the operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,32 +15,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
-from mixfield.filters.buffers import room, space
-from mixfield.filters.normalization import Normalization, factors
-from mixfield.filters.streaming import Flowing, Parts
+from mixfield.filters.bands import Intervals
+from mixfield.filters.base import FusedStream, StreamingFilter, SubsetFilter
+from mixfield.filters.buffers import BufferPool, aligned_empty, aligned_zeros
+from mixfield.filters.normalization import TRANSPOSED, Normalization, factors
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-COARSE = 1.5  # bandwidth in coarse pixels, at least
+MIN_SIGMA = 1.5  # smallest bandwidth, in coarse pixels
 OVER = 4  # windows over each pixel, along each axis
 REACH = 3.0  # bandwidths at which the taps end, about
-WIDE = 30.0  # sizes of the image from which on a bandwidth is as good as any larger one, to half a thousandth
-SHAPE = 9.4  # of the window: among those of four pixels the one whose images disturb least
+MAX_SIGMA = 30.0  # in lengths of the axis; larger bandwidths give the same filter to half a thousandth
+KAISER_BETA = 9.4  # shape of the window: least aliasing among windows of four coarse pixels
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """The way to the coarse grid and back along one axis.
+    """The matrices of one axis: ``S^T`` with the factors before filtering, g, and S with those after it.
 
     Attributes
     ----------
-    below, under : (coarse,) the first pixel under each window, and (coarse, 4 step) weights of the pixels from there
-        on, when values are brought to the coarse grid.
-    above, down, up : (size,) the first window over each pixel, and (size, 4) weights of the windows from there on, to
-        the coarse grid and back.
-    taps : (2 r + 1,) weights between coarse pixels.
+    below, under : (coarse,) first pixel of each window, and (coarse, 4 step) its weights: ``S^T`` by rows.
+    above : (size,) first window over each pixel.
+    down, up : (size, 4) weights of the windows from there on: ``S^T`` by columns, and S by rows.
+    taps : (2 r + 1,) g.
     """
 
     below: Ints
@@ -52,44 +52,51 @@ class Axis:
 
     @property
     def sums(self) -> Float32s:
-        """(size,) the sums of ones."""
+        """(size,) row sums of ``S g S^T``."""
         summed = np.convolve(self.under.sum(1), self.taps)[len(self.taps) // 2 :]
         return np.asarray((self.up * summed[self.above[:, None] + np.arange(OVER)]).sum(1))
 
     @staticmethod
     @lru_cache(maxsize=16)
     def build(size: int, sigma: float, strength: float, normalization: Normalization) -> Axis:
-        """An axis of some pixels with a bandwidth in pixels."""
-        sigma = min(sigma, WIDE * size)
-        step = int(sigma / COARSE)
+        """An axis of ``size`` pixels with a bandwidth of ``sigma`` pixels."""
+        sigma = min(sigma, MAX_SIGMA * size)
+        step = int(sigma / MIN_SIGMA)
         taps = _taps(sigma / step, step)
-        place = (np.arange(size) - (step - 1) / 2) / step + 2  # of pixels, in coarse pixels; two lie before the first
+        place = (
+            np.arange(size) - (step - 1) / 2
+        ) / step + 2  # in coarse pixels, of which two lie before the first pixel
         above = np.floor(place).astype(np.int64) - 1
         window = _window(place[:, None] - above[:, None] - np.arange(OVER))
         count = int(above[-1]) + OVER
-        here = np.zeros(count)
-        np.add.at(here, above[:, None] + np.arange(OVER), window)
-        summed = np.convolve(here, taps)[len(taps) // 2 :]
+        on_grid = np.zeros(count)
+        np.add.at(on_grid, above[:, None] + np.arange(OVER), window)
+        summed = np.convolve(on_grid, taps)[len(taps) // 2 :]
         sums = (window * summed[above[:, None] + np.arange(OVER)]).sum(1)
         before, after = factors(sums.astype(np.float32), normalization)
         below = np.floor((np.arange(count) - OVER) * step + (step - 1) / 2).astype(np.int64) + 1
         under = below[:, None] + np.arange(OVER * step)
         inside = (under >= 0) & (under < size)
         under = np.clip(under, 0, size - 1)
-        heard = np.where(inside, _window(place[under] - np.arange(count)[:, None]) * before[under], 0.0)
+        weights = np.where(inside, _window(place[under] - np.arange(count)[:, None]) * before[under], 0.0)
         down, up = before[:, None] * window, (strength * after)[:, None] * window
-        return Axis(below, _single(heard), above, _single(down), _single(up), _single(taps))
+        return Axis(below, _single(weights), above, _single(down), _single(up), _single(taps))
 
 
 @dataclass(frozen=True, eq=False)
-class CoarseGrid:
-    """Sums ``out_i = sum_j exp(-|p_i - p_j|^2 / 2) values_j`` over the positions p of an image, to about a thousandth.
+class CoarseGrid(StreamingFilter):
+    """Filter over the positions of an image.
 
     Attributes
     ----------
+    shape, sigmas, strength, normalization : of the kernel, see `build`.
     rows, columns : the two axes.
     """
 
+    shape: tuple[int, int]
+    sigmas: tuple[float, float]
+    strength: float
+    normalization: Normalization
     rows: Axis
     columns: Axis
 
@@ -98,34 +105,46 @@ class CoarseGrid:
         shape: tuple[int, ...], sigmas: Sequence[float], *, strength: float = 1.0, normalization: Normalization
     ) -> CoarseGrid:
         """The filter of an image of ``shape`` with a bandwidth ``sigmas`` in pixels along each axis."""
+        (height, width), (vertical, horizontal) = shape, sigmas
         root = abs(strength) ** 0.5
-        rows = Axis.build(shape[0], sigmas[0], root, normalization)
-        return CoarseGrid(rows, Axis.build(shape[1], sigmas[1], root if strength > 0 else -root, normalization))
+        rows = Axis.build(height, vertical, root, normalization)
+        columns = Axis.build(width, horizontal, root if strength > 0 else -root, normalization)
+        return CoarseGrid((height, width), (vertical, horizontal), strength, normalization, rows, columns)
 
     @staticmethod
     def suits(shape: tuple[int, ...], sigmas: Sequence[float]) -> bool:
         """Whether there is a coarser grid for such an image."""
-        return len(shape) == 2 and min(sigmas) >= 2 * COARSE
+        return len(shape) == 2 and min(sigmas) >= 2 * MIN_SIGMA
 
-    def sums(self, channels: int, parts: Parts) -> GridSums:
-        """Sums of so many channels over an image in parts."""
-        return GridSums(self, channels, parts)
+    @property
+    def row(self) -> int:  # type: ignore[override]
+        """Bands hold whole rows of the image."""
+        return self.shape[1]
+
+    def stream(self, channels: int, parts: Intervals, pool: BufferPool | None = None) -> CoarseGridStream:
+        """Tables for filtering ``channels`` channels."""
+        return CoarseGridStream(self, channels, parts, pool)
+
+    def transposed(self) -> CoarseGrid:
+        """The filter of ``K^T``: the factors before and after filtering change places."""
+        normalization = TRANSPOSED[self.normalization]
+        return CoarseGrid.build(self.shape, self.sigmas, strength=self.strength, normalization=normalization)
 
     def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:  # noqa: ARG002
-        """(n,) the sums of ones, twice: filters are never rough."""
+        """(n,) ``K 1``, twice: there is no rough version."""
         sums = np.outer(self.rows.sums, self.columns.sums).reshape(-1)
         return sums, sums
 
-    def sum(self, coarse: Float32s, channels: int, out: Float32s, threads: int) -> None:
-        """The sums between coarse pixels, of the whole grid or of a rectangle of it: (rows, columns * C)."""
+    def convolve(self, coarse: Float32s, channels: int, out: Float32s, threads: int) -> None:
+        """Apply g along both axes of the coarse grid, or of a rectangle of it: (rows, columns * C)."""
 
         def work(first: int, last: int) -> None:
             kernels.coarse.sum_rows(coarse, channels, self.rows.taps, self.columns.taps, first, last, out)
 
         _threads.split(work, len(coarse), threads, updates=coarse.size)
 
-    def region(self, points: NDArray[np.int64]) -> Callable[[Float32s], Float32s]:
-        """The sums over some of the pixels at the same pixels, (p, C) to (p, C)."""
+    def subset(self, points: NDArray[np.int64]) -> SubsetFilter:
+        """The filter among some of the pixels, on the rectangle of the coarse grid around them."""
         row, column = np.divmod(points, len(self.columns.above))
         above, beside, near = self.rows.above[row], self.columns.above[column], np.arange(OVER, dtype=np.int32)
         top, left = int(above.min()), int(beside.min())
@@ -138,34 +157,34 @@ class CoarseGrid:
         )
         ones = np.ones(len(points), np.float32)
 
-        def sums(values: Float32s) -> Float32s:
-            channels = values.shape[1]
-            coarse, summed, out = room(high, wide * channels), space(high, wide * channels), np.zeros_like(values)
+        def apply(values: Float32s) -> Float32s:
+            channels, out = values.shape[1], np.zeros_like(values)
+            coarse, filtered = aligned_zeros(high, wide * channels), aligned_empty(high, wide * channels)
             kernels.lattice.splat(values, corner, down, ones, 0, coarse.reshape(-1, channels))
-            self.sum(coarse, channels, summed, 1)
-            kernels.lattice.slice_add(summed.reshape(-1, channels), corner, up, 0, len(points), out)
+            self.convolve(coarse, channels, filtered, 1)
+            kernels.lattice.slice_add(filtered.reshape(-1, channels), corner, up, 0, len(points), out)
             return out
 
-        return sums
+        return apply
 
 
-class GridSums(Flowing):
-    """Values on a coarse grid before and after the sums.
+class CoarseGridStream(FusedStream):
+    """Values on the coarse grid before and after the convolution with g.
 
-    Coarse rows that two parts of the image reach belong to the first of them; what the second has for them is kept
-    below the grid until all is collected.
+    Coarse rows that two parts of the image reach belong to the first of them; the second has copies of them below the
+    grid, which `blur` adds.
     """
 
-    def __init__(self, grid: CoarseGrid, channels: int, parts: Parts) -> None:
+    def __init__(self, grid: CoarseGrid, channels: int, parts: Intervals, pool: BufferPool | None = None) -> None:
         self._grid, self.parts, self._channels = grid, parts, channels
         rows, wide, width = grid.rows, len(grid.columns.below), len(grid.columns.above)
         self._starts = [first // width for first, _ in parts]
-        self._fresh = [int(rows.above[start - 1]) + OVER if start else 0 for start in self._starts]
-        self._collected = space(len(rows.below) + OVER * (len(parts) - 1), wide * channels)
-        self._summed = space(len(rows.below), wide * channels)
+        self._own = [int(rows.above[start - 1]) + OVER if start else 0 for start in self._starts]
+        self._splatted = aligned_empty(len(rows.below) + OVER * (len(parts) - 1), wide * channels, pool=pool)
+        self._filtered = aligned_empty(len(rows.below), wide * channels, pool=pool)
 
-    def collect(self, part: int, values: Float32s, first: int) -> None:
-        """Bring whole rows of values (p, C), from pixel ``first`` on, to the coarse grid."""
+    def splat(self, part: int, values: Float32s, first: int) -> None:
+        """Apply ``S^T`` to whole rows of values (p, C), from pixel ``first`` on."""
         rows, columns = self._grid.rows, self._grid.columns
         width = len(columns.above)
         kernels.coarse.down(
@@ -173,30 +192,30 @@ class GridSums(Flowing):
             self._channels,
             first // width,
             self._starts[part],
-            self._fresh[part],
+            self._own[part],
             rows.above,
             rows.down,
             columns.below,
             columns.under,
-            self._below(part),
-            self._collected,
+            self._copies(part),
+            self._splatted,
         )
 
-    def finish(self, threads: int, *, rough: bool = False) -> None:  # noqa: ARG002
-        """The sums on the coarse grid."""
-        grid, table = self._grid, self._collected
-        for part, (start, fresh) in enumerate(zip(self._starts, self._fresh, strict=True)):
+    def blur(self, threads: int, *, rough: bool = False) -> None:  # noqa: ARG002
+        """Add the copies of shared rows and apply g."""
+        grid, table = self._grid, self._splatted
+        for part, (start, own) in enumerate(zip(self._starts, self._own, strict=True)):
             first = int(grid.rows.above[start])
-            if first < fresh:
-                table[first:fresh] += table[self._below(part) :][: fresh - first]
-        grid.sum(table[: len(grid.rows.below)], self._channels, self._summed, threads)
+            if first < own:
+                table[first:own] += table[self._copies(part) :][: own - first]
+        grid.convolve(table[: len(grid.rows.below)], self._channels, self._filtered, threads)
 
-    def add(self, first: int, last: int, out: Float32s, *, keep: bool = True) -> None:
-        """Add the sums of pixels ``first`` to ``last``, whole rows, to ``out`` (last - first, C), or write them."""
+    def slice(self, first: int, last: int, out: Float32s, *, accumulate: bool = True) -> None:
+        """Apply S at pixels ``first`` to ``last``, whole rows, and add to ``out`` (last - first, C), or write."""
         rows, columns, channels = self._grid.rows, self._grid.columns, self._channels
         width = len(columns.above)
         kernels.coarse.up_add(
-            self._summed,
+            self._filtered,
             channels,
             rows.above,
             rows.up,
@@ -204,27 +223,29 @@ class GridSums(Flowing):
             columns.up,
             first // width,
             last // width,
-            keep,
+            accumulate,
             out.reshape(-1, width * channels),
         )
 
-    def _below(self, part: int) -> int:
-        """The row below the grid where coarse rows of an earlier part are kept."""
+    def _copies(self, part: int) -> int:
+        """First row of the copies of a part."""
         return len(self._grid.rows.below) + OVER * (part - 1)
 
 
 def _window(t: Floats) -> Floats:
-    """The weight of a coarse pixel at a distance of ``t`` coarse pixels."""
-    return np.where(np.abs(t) < 2, np.i0(SHAPE * np.sqrt(np.maximum(0.0, 1 - t * t / 4))) / np.i0(SHAPE), 0.0)
+    """Kaiser-Bessel window at a distance of ``t`` coarse pixels."""
+    return np.where(
+        np.abs(t) < 2, np.i0(KAISER_BETA * np.sqrt(np.maximum(0.0, 1 - t * t / 4))) / np.i0(KAISER_BETA), 0.0
+    )
 
 
 @lru_cache(maxsize=16)
 def _taps(sigma: float, step: int) -> Floats:
-    """Taps between coarse pixels that come closest to a Gaussian of bandwidth ``sigma``, in coarse pixels."""
+    """Least-squares fit of g, such that ``S g S^T`` is a Gaussian of bandwidth ``sigma`` (in coarse pixels)."""
     reach = int(REACH * sigma) + 1
     near, steps = np.arange(-2, 3), np.arange(-reach, reach + 1)
-    step = min(step, 8)  # more places between two coarse pixels tell nothing new
-    place = (np.arange(step) - (step - 1) / 2) / step  # of the pixels around one coarse pixel
+    step = min(step, 8)  # more samples between two coarse pixels do not change the fit
+    place = (np.arange(step) - (step - 1) / 2) / step  # pixels around one coarse pixel
     apart = np.arange(-(reach + 4) * step, (reach + 4) * step + 1) / step
     there = near[:, None] + steps - (place[:, None] + apart)[:, :, None, None]  # (pixel, other, window, tap)
     products = np.einsum("pw,paws->pas", _window(place[:, None] - near), _window(there))

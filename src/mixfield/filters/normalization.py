@@ -1,4 +1,4 @@
-"""How a Gaussian kernel is normalised: the four ways that users of dense CRFs know."""
+"""The four normalisations of a Gaussian kernel that users of dense CRFs know (Krähenbühl and Koltun, 2013)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,25 @@ from mixfield.errors import MixfieldError
 
 Normalization = Literal["none", "before", "after", "symmetric"]
 
+# The normalisation of the transposed kernel: "none" and "symmetric" are symmetric, the other two are not.
+TRANSPOSED: dict[Normalization, Normalization] = {
+    "none": "none",
+    "before": "after",
+    "after": "before",
+    "symmetric": "symmetric",
+}
+
 Float32s = NDArray[np.float32]
 
 
 def check(value: str) -> None:
-    """Complain about an unknown way."""
+    """Raise an error for an unknown normalisation."""
     if value not in get_args(Normalization):
         raise MixfieldError(f"normalization must be one of {', '.join(get_args(Normalization))}, got {value!r}")
 
 
 def factors(sums: Float32s, normalization: Normalization) -> tuple[Float32s, Float32s]:
-    """Factors before and after filtering, given the filtered ones ``sums`` (n,).
+    """Factors (n,) before and after filtering, given the row sums (n,) of the kernel.
 
     ``symmetric`` makes the largest eigenvalue of the kernel one.
     """

@@ -17,7 +17,7 @@ from mixfield.errors import MixfieldError
 from mixfield.io.footage import Footage
 from mixfield.mixture.posterior import MixturePosterior, load
 from mixfield.scene.scene import Scene
-from mixfield.solvers.mean_field import Solver
+from mixfield.solvers.options import Solver
 
 
 @dataclass(frozen=True)

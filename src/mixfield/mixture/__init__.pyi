@@ -1,6 +1,14 @@
-from .annealing import Search as Search
+from .annealing_finder import Search as Search
+from .families import Family as Family
+from .families import FinderSettings as FinderSettings
+from .families import annealing_finder as annealing_finder
+from .families import direct_finder as direct_finder
+from .families import register_family as register_family
+from .finder import ModeFinder as ModeFinder
 from .posterior import MixturePosterior as MixturePosterior
 from .posterior import load as load
 from .tree import best_first as best_first
 from .tree import breadth_first as breadth_first
 from .tree import infer as infer
+from .tree import start_tree as start_tree
+from .tree_builder import TreeBuilder as TreeBuilder

@@ -1,137 +1,119 @@
-"""The modes of a dense field: converge the root, push a group to its other side, and let go."""
+"""The modes of a dense field: push a group of pixels to its other side, and release it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
-from mixfield.constraints.clamp import Settled
 from mixfield.constraints.firm_clamp import FirmClamp
+from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.optima import Optima
-from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import InfeasibleError
-from mixfield.solvers import dense, packing
-from mixfield.solvers.dense_update import Iteration
-from mixfield.solvers.mean_field import Solver
+from mixfield.mixture.finder import ModeFinder
+from mixfield.solvers.dense import DenseSolver
+from mixfield.solvers.layout import Layout
 
-CHANNELS = 16  # numbers of a pixel, up to which modes of dense fields are cheaper together than one after the other
+BATCH = 16  # cuts of one leaf whose modes are found together
+BATCH_CHANNELS = 16  # numbers of a pixel up to which modes are cheaper together than one after the other
+
+Labels = NDArray[np.integer]
+CutKey = tuple[int, bytes, bytes]  # a mode, a group of its pixels, and their labels
 
 
-@dataclass(eq=False)
-class Releasing:
-    """Finds the modes of cells of a `DenseCRF`.
+class DenseModeFinder(ModeFinder):
+    """Finds the modes of cells of a `DenseCRF` with a `FirmClamp`.
 
-    Attributes
+    Parameters
     ----------
-    batch : cuts of one leaf whose modes are found together, at little more than the price of one.
-    distinct : share of pixels on which two modes may have the same labels; 1 allows all.
+    solver, clamp : how modes are computed and held.
+    distinct : largest share of pixels on which two modes may have the same labels; 1 allows all.
     """
 
-    crf: DenseCRF
-    clamp: FirmClamp
-    solver: Solver
-    batch: int = 16
-    distinct: float = 1.0
-    temperatures: int = 8
-    optima: Optima = field(init=False)
-    foreseen: dict[tuple[int, bytes, bytes], Settled | None] = field(default_factory=dict)
-    labelings: list[NDArray[np.integer]] = field(default_factory=list)
+    solver: DenseSolver
 
-    def __post_init__(self) -> None:
-        self.optima = Optima(self.crf.n, self.crf.n_labels, capacity=0)
+    def __init__(self, solver: DenseSolver, clamp: FirmClamp, *, distinct: float = 1.0) -> None:
+        super().__init__(solver)
+        self.clamp, self.distinct = clamp, distinct
+        self._layout = Layout(solver.energy, 1)
+        self._prefetched: dict[CutKey, CellSolution | None] = {}
+        self._labelings: list[Labels] = []  # of the modes found so far
 
-    def root(self, cell: Cell) -> Settled:  # noqa: ARG002 (nothing is cut yet)
-        """The mean field that starts where pixels do not hear of each other."""
-        iteration = Iteration(self.crf, 1, packing.no_bias(self.crf), threads=self.solver.threads)
-        values, run = dense.climb(
-            iteration,
-            None,
-            np.ones(1),
-            tolerance=max(self.solver.tolerance_for(self.crf), dense.SINGLE),
-            max_iterations=self.solver.max_iterations,
-        )
-        q = packing.unpack(self.crf, values, 1)
-        self.labelings.append(_labels(q[0]))
-        return Settled(q, iteration.bounds(values, untouched=True), run.converged, run.iterations)
+    def root(self, cell: Cell) -> CellSolution:  # noqa: ARG002 (nothing is cut yet)
+        """The mean field that starts at softmax(-U)."""
+        values, log_z, run = self.solver.from_unaries()
+        q = self._layout.unpack(values)
+        self._labelings.append(_labels(q[0]))
+        return CellSolution(q, log_z, run.converged, run.iterations)
 
-    def warm_up(self, root: Leaf) -> Settled | None:  # noqa: ARG002
-        """The root is converged already."""
-        return None
+    def prefetch(self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal]) -> None:
+        """Solve in one batch the cells that the next proposals cut away from the mode of a leaf.
 
-    def foresee(self, leaf: Leaf, parent: Settled, proposals: Iterable[Proposal]) -> None:
-        """Settle in one batch the cells that the next proposals cut away from the mode of a leaf.
-
-        Later cuts of the same leaf find their answer here: they separate the same mode from the same group, and the
-        cuts made in between hold as long as they do for the answer, which `settle` checks.
+        Later cuts of the same leaf separate the same mode from the same group, so they find their answer here.  Cuts
+        made in between may not hold for it, which `solve_in_cell` checks.
         """
         proposals = list(proposals)
-        if _key(parent, proposals[0].constraint) in self.foreseen:
+        if _key(parent, proposals[0].constraint) in self._prefetched:
             return
-        together = min(self.batch, max(1, CHANNELS // self.crf.channels))
-        cells: dict[tuple[int, bytes, bytes], Cell] = {}
+        batch = min(BATCH, max(1, BATCH_CHANNELS // self._layout.stored))
+        cells: dict[CutKey, Cell] = {}
         for proposal in proposals:
             key = _key(parent, proposal.constraint)
-            if len(cells) < together and key not in self.foreseen:
-                self.foreseen[key] = None
-                cell = _away(leaf, parent, proposal.constraint)
-                if cell is not None and self._is_promising(cell, parent):
+            if len(cells) < batch and key not in self._prefetched:
+                self._prefetched[key] = None
+                cell = _cut_away(leaf, parent, proposal.constraint)
+                if cell is not None and self._may_be_new(cell, parent):
                     cells[key] = cell
         if cells:
-            wanted = self._remembering(list(self.labelings))  # some of them will be refused
-            found = self.clamp.settle(self.crf, list(cells.values()), parent, self.solver, wanted=wanted)
-            self.foreseen.update(zip(cells, found, strict=True))
+            accept = self._accept_new(list(self._labelings))  # a copy: some of them may be refused later
+            found = self.clamp.solve_in_cells(self.solver, list(cells.values()), parent, accept=accept)
+            self._prefetched.update(zip(cells, found, strict=True))
 
-    def _is_promising(self, cell: Cell, parent: Settled) -> bool:
-        """Whether the last cut could lead to a new mode: if its whole group went to the other side, and nothing else
-        moved, earlier cuts would hold, and at least half of the pixels would change that make two modes distinct."""
-        last = cell.constraints[-1]
-        pushed, nearly = _pushed(parent.q[0], last), 0.5 + 0.5 * self.distinct
-        return all(earlier.holds(pushed) for earlier in cell.soft if earlier is not last) and not any(
-            np.count_nonzero(pushed == other) > nearly * pushed.size for other in self.labelings
-        )
-
-    def settle(self, cell: Cell, parent: Settled) -> Settled | None:
-        """The parent's mode where it lives in the cell, otherwise the one that firm clamping and release lead to."""
+    def solve_in_cell(self, cell: Cell, parent: CellSolution) -> CellSolution | None:
+        """The parent's mode where it lives in the cell, otherwise the one found by firm clamping and release."""
         enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
-        if cell.constraints[-1].probability(parent.q[0]) < 0.5:
-            found = self.foreseen.get(_key(parent, cell.constraints[-1]))
-            if found is not None and not self._remembering(self.labelings)(_labels(found.q[0])):
+        last = cell.constraints[-1]
+        if last.probability(parent.q[0]) < 0.5:
+            found = self._prefetched.get(_key(parent, last))
+            if found is not None and not self._accept_new(self._labelings)(_labels(found.q[0])):
                 return None
         elif cell.mass(parent.q[0]) >= enough:
             return parent
-        else:  # the parent's side, where its mode is not quite at home
-            found = self.clamp.settle(self.crf, [cell], parent, self.solver)[0]
+        else:  # the parent's side, of which its mode does not satisfy all constraints
+            found = self.clamp.solve_in_cells(self.solver, [cell], parent)[0]
         return found if found is not None and cell.mass(found.q[0]) >= enough else None
 
-    def _remembering(self, known: list[NDArray[np.integer]]) -> Callable[[NDArray[np.integer]], bool]:
-        """Tells whether labels are nearly those of none that are ``known``; new ones join them."""
+    def _may_be_new(self, cell: Cell, parent: CellSolution) -> bool:
+        """Whether the last cut could lead to a new mode.
 
-        def is_new(labels: NDArray[np.integer]) -> bool:
-            labels = labels.astype(np.min_scalar_type(self.crf.n_labels), copy=False)  # few bytes to compare
-            fresh = not any(np.count_nonzero(labels == other) > self.distinct * labels.size for other in known)
-            if fresh:
+        If its group went to the other side and nothing else changed, earlier cuts must hold, and at least half of the
+        pixels must change that make two modes distinct.
+        """
+        last = cell.constraints[-1]
+        pushed, limit = _pushed(parent.q[0], last), 0.5 + 0.5 * self.distinct
+        earlier = [c for c in cell.soft if c.identity != last.identity]
+        return all(c.holds(pushed) for c in earlier) and not any(
+            np.count_nonzero(pushed == other) > limit * pushed.size for other in self._labelings
+        )
+
+    def _accept_new(self, known: list[Labels]) -> Callable[[Labels], bool]:
+        """A test whether labels (n,) differ enough from all ``known`` ones; accepted labels join them."""
+
+        def accept(labels: Labels) -> bool:
+            labels = labels.astype(np.min_scalar_type(self.solver.energy.n_labels), copy=False)
+            new = not any(np.count_nonzero(labels == other) > self.distinct * labels.size for other in known)
+            if new:
                 known.append(labels)
-            return fresh
+            return new
 
-        return is_new
-
-    def fork(self) -> Releasing:
-        """This one: it learns nothing from polishing."""
-        return self
-
-    def polish(self, leaf: Leaf) -> Settled | None:  # noqa: ARG002
-        """Nothing was found after it that could help."""
-        return None
+        return accept
 
 
-def _away(leaf: Leaf, parent: Settled, constraint: Cardinality) -> Cell | None:
-    """The cell of a leaf on that side of a cut where its mode is not, if there is one."""
+def _cut_away(leaf: Leaf, parent: CellSolution, constraint: Cardinality) -> Cell | None:
+    """The cell of a leaf on the side of a cut where its mode is not, if there is one."""
     for side in (constraint, constraint.opposite()):
         if side.probability(parent.q[0]) < 0.5:
             try:
@@ -141,8 +123,8 @@ def _away(leaf: Leaf, parent: Settled, constraint: Cardinality) -> Cell | None:
     return None
 
 
-def _pushed(q: NDArray[np.float64], constraint: Cardinality) -> NDArray[np.integer]:
-    """(n,) labels of a mode, the group of a constraint pushed to its side, the rest where it was."""
+def _pushed(q: NDArray[np.float64], constraint: Cardinality) -> Labels:
+    """(n,) labels of a mode, with the group of a constraint on its side."""
     labels, group = _labels(q), constraint.group
     if constraint.sign > 0:
         labels[group] = constraint.labels
@@ -152,10 +134,10 @@ def _pushed(q: NDArray[np.float64], constraint: Cardinality) -> NDArray[np.integ
     return labels
 
 
-def _labels(q: NDArray[np.float64]) -> NDArray[np.integer]:
+def _labels(q: NDArray[np.float64]) -> Labels:
+    """(n,) most probable labels, in few bytes."""
     return q.argmax(1).astype(np.min_scalar_type(q.shape[1]))
 
 
-def _key(parent: Settled, constraint: Cardinality) -> tuple[int, bytes, bytes]:
-    """Which mode, which group of it, and which labels that may lose or gain."""
-    return id(parent.q), constraint.group.tobytes(), constraint.labels.tobytes()
+def _key(parent: CellSolution, constraint: Cardinality) -> CutKey:
+    return parent.serial, constraint.group.tobytes(), constraint.labels.tobytes()

@@ -1,39 +1,85 @@
-"""What the tree asks of whoever finds the modes of its cells."""
+"""What the tree asks of a mode finder: the mode of each of its cells."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Protocol
+from typing import ClassVar
+
+import numpy as np
 
 from mixfield.constraints.cell import Cell
-from mixfield.constraints.clamp import Settled
+from mixfield.constraints.clamp import Clamp, solve_in_cell
+from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.optima import Optima
+from mixfield.solvers.base import Floats, MeanFieldSolver
 
 
-class Seeker(Protocol):
-    """Finds the mode of a cell."""
+class ModeFinder(ABC):
+    """Finds the mode of a cell.  Only `root` and `solve_in_cell` must be answered.
 
-    optima: Optima
+    Attributes
+    ----------
+    n_temperatures : steps between 1 and T_max at which phase transitions are looked for.
+    solver : of the energy.
+    optima : every optimum seen so far; empty where none are kept.
+    """
 
-    @property
-    def temperatures(self) -> int:
-        """Steps between 1 and T_max at which phase transitions are looked for."""
+    n_temperatures: int = 8
 
-    def root(self, cell: Cell, /) -> Settled:
+    def __init__(self, solver: MeanFieldSolver) -> None:
+        self.solver = solver
+        self.optima = Optima(*solver.allowed.shape)
+
+    @abstractmethod
+    def root(self, cell: Cell) -> CellSolution:
         """The mode of the whole field."""
 
-    def warm_up(self, root: Leaf, /) -> Settled | None:
-        """A better mode of the whole field, sought only where it will be cut."""
-
-    def foresee(self, leaf: Leaf, parent: Settled, proposals: Iterable[Proposal], /) -> None:
-        """A leaf with this mode is about to be cut, by the first of these proposals now, perhaps by others later."""
-
-    def settle(self, cell: Cell, parent: Settled, /) -> Settled | None:
+    @abstractmethod
+    def solve_in_cell(self, cell: Cell, parent: CellSolution) -> CellSolution | None:
         """The mode of a cell, given that of the cell it was cut from; None if none lives there."""
 
-    def fork(self) -> Seeker:
-        """One with the same knowledge, whose polishing this one does not notice."""
+    def improve_root(self, root: Leaf) -> CellSolution | None:  # noqa: ARG002
+        """A better mode of the whole field, before it is cut."""
+        return None
 
-    def polish(self, leaf: Leaf, /) -> Settled | None:
-        """A better mode of a finished leaf, if there is one."""
+    def prefetch(self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal]) -> None:  # noqa: B027
+        """A leaf is about to be cut, by the first of these proposals now, perhaps by others later."""
+
+    def polish(self, leaf: Leaf) -> CellSolution | None:  # noqa: ARG002
+        """A better mode of a finished leaf."""
+        return None
+
+    def fork(self) -> ModeFinder:
+        """A finder with the same knowledge, whose polishing does not change this one."""
+        return self
+
+
+class ClampedFinder(ModeFinder):
+    """Finds the modes of cells with a `Clamp`, first roughly from several starts, then the best of them exactly."""
+
+    rough_tolerance: ClassVar[float] = 1e-3
+
+    def __init__(self, solver: MeanFieldSolver, rng: np.random.Generator, clamp: Clamp) -> None:
+        super().__init__(solver)
+        self.rng, self.clamp = rng, clamp
+        self.rough_solver = solver.with_tolerance(max(solver.tolerance, self.rough_tolerance))
+
+    def best_in_cell(self, cell: Cell, starts: Floats, *, above: float = -np.inf) -> CellSolution | None:
+        """The best mode reached from ``starts`` (K, n, L) that keeps its mass in the cell, if better than ``above``."""
+        rough = solve_in_cell(self.rough_solver, cell, starts, self.clamp)
+        self.optima.add(rough.q, rough.log_z, standing=not cell.constraints)
+        enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
+        for k in np.argsort(-rough.log_z, kind="stable"):
+            if rough.log_z[k] <= above:
+                return None
+            exact = solve_in_cell(self.solver, cell, rough.q[k : k + 1], self.clamp)
+            if len(exact.log_z) and exact.log_z[0] > -np.inf and cell.mass(exact.q[0]) >= enough:
+                return exact
+        return None
+
+    def root_from(self, cell: Cell, starts: Floats) -> CellSolution:
+        """The best mode from ``starts``; where nothing feasible is found, the first with log_z = -inf."""
+        best = self.best_in_cell(cell, starts)
+        return solve_in_cell(self.solver, cell, starts[:1], self.clamp) if best is None else best

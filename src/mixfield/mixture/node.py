@@ -15,7 +15,7 @@ class Node:
     ----------
     parent : index of the parent in ``posterior.tree``, or -1 for the root.
     constraint : what separates this node from its sibling (None for the root).
-    temperature : at which the group was found to melt (NaN if it was found otherwise).
+    temperature : of the phase transition of the group (NaN if it was found otherwise).
     log_z : bound A of the node's own mean field.
     mode : index of its mode if it is a leaf, else -1.
     """

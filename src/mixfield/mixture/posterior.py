@@ -73,8 +73,8 @@ class MixturePosterior:
         return self.modes[0].marginals.shape[:-1]
 
     @property
-    def plain(self) -> int:
-        """Which mode is the mean field of the whole, that nothing was cut from; 0 where the tree is not known."""
+    def root_mode(self) -> int:
+        """Which mode is the mean field of the whole field; 0 where the tree is not known."""
         root = self.tree[0].log_z if self.tree else self.modes[0].log_z
         return int(np.argmin(np.abs(self._bounds - root)))
 
@@ -115,7 +115,7 @@ class MixturePosterior:
         terms = [w + log[variables, flat].sum(-1) for w, log in zip(weights, logs, strict=True)]
         return _simplex.log_sum_exp(np.stack(terms))
 
-    def among(self, labels: NDArray[np.int64], n_labels: int) -> MixturePosterior:
+    def with_labels(self, labels: NDArray[np.int64], n_labels: int) -> MixturePosterior:
         """The same posterior when its labels are ``labels`` of ``n_labels``, the others having probability zero."""
         modes = tuple(
             replace(
@@ -151,7 +151,7 @@ class MixturePosterior:
 
 
 def _notebook() -> ModuleType:
-    """How posteriors look in notebooks; by name, since reports stand on posteriors and not the other way round."""
+    """The module that draws posteriors, loaded by name: reports import posteriors, not the other way round."""
     return import_module("mixfield.reports.notebook")
 
 

@@ -1,4 +1,4 @@
-"""The tree of cuts: find the modes of a field by splitting its states again and again (section 4 of the paper)."""
+"""Modes of a field by splitting its states again and again (section 4 of the paper): `infer`."""
 
 from __future__ import annotations
 
@@ -6,27 +6,22 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixfield import _arrays
 from mixfield.constraints.clamp import Clamp
 from mixfield.constraints.firm_clamp import FirmClamp
+from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.lookahead import Lookahead
-from mixfield.criteria.most_plausible import MostPlausible
-from mixfield.criteria.phase_transition import Criterion
-from mixfield.energy.active_labels import active_labels
-from mixfield.energy.base import Energy, allowed_labels, check
-from mixfield.energy.dense_crf import DenseCRF
-from mixfield.errors import FewerModesWarning, MixfieldError
-from mixfield.filters.buffers import reused
-from mixfield.mixture.annealing import Annealing, Search
-from mixfield.mixture.dense_finder import Releasing
-from mixfield.mixture.finder import Seeker
+from mixfield.energy.base import Energy, check
+from mixfield.errors import FewerModesWarning
+from mixfield.mixture.annealing_finder import Search
+from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.mixture.tree_builder import Growth, Order
-from mixfield.solvers.mean_field import Solver, warn_if_doubtful
-from mixfield.solvers.temperature import critical_temperature
+from mixfield.mixture.tree_builder import Order, TreeBuilder
+from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.dispatch import solver_for
+from mixfield.solvers.mean_field import warn_if_doubtful
+from mixfield.solvers.options import Solver
 
 
 def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:  # noqa: ARG001
@@ -35,7 +30,7 @@ def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:
 
 
 def best_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:
-    """The leaf whose cut is expected to add most to Z~ next; where nobody looked ahead, the heaviest leaf."""
+    """The leaf whose cut is expected to add most to Z~ next; where that is not known, the heaviest leaf."""
     heaviest = int(np.argmax([leaf.log_z for leaf in leaves]))
     if np.isnan(proposals[heaviest].score):
         return heaviest
@@ -53,6 +48,7 @@ def infer(
     search: Search | None = None,
     solver: Solver | None = None,
     t_max: float | None = None,
+    finder: MakeFinder | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> MixturePosterior:
     """A weighted mixture of mean fields: several interpretations of a field, each with its probability.
@@ -62,12 +58,13 @@ def infer(
     energy : a `FactorGraph`, or anything with ``shape``, ``n_labels``, ``local_field``, ``expected`` and ``of``.
     n_modes : how many modes to look for; fewer come back where the field has no more, with a `FewerModesWarning`.
     rng : seed or generator; the same seed and input give the same bytes, whatever the number of threads.
-    criterion : where to cut: `Lookahead` (default; `MostPlausible` for a `DenseCRF`), `PhaseTransition` (the paper's)
-        or your own.
+    criterion : where to cut, see `mixfield.criteria`: `Lookahead` (default; `MostPlausible` for a `DenseCRF`,
+        `FieldRanked` for `Occupancy`), `PhaseTransition` (the paper's) or your own.
     order : which leaf to cut next: `best_first` (default) or `breadth_first` (the paper's).
     clamp : how modes are held in their cells: `Clamp`, or `FirmClamp` for a `DenseCRF`.
-    search : how hard the optimum of each cell is searched for; a `DenseCRF` is not searched but released if not given.
+    search : how hard the optimum of each cell is searched for; by default a `DenseCRF` and people are not searched.
     solver : tolerance, iteration limit and threads of each mean field.
+    finder : how the modes of cells are found; by default as `mixfield.mixture.families` says for the energy.
     t_max : temperature above which the field has one mode; computed if not given.
     progress : called with the number of modes found so far.
 
@@ -93,35 +90,22 @@ def infer(
     """
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
-    n_labels, labels = energy.n_labels, np.arange(energy.n_labels)
-    if isinstance(energy, DenseCRF):
-        labels, _ = active_labels(energy)
-        energy = energy.restricted(labels) if len(labels) < n_labels else energy
-    notes: list[str] = []
-    with reused():
-        growth = plant(
-            energy, rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, solver=solver, t_max=t_max
-        )
-        if n_modes > 1 and growth.obstacle is not None:
-            notes.append(f"{growth.obstacle}: 1 mode instead of {n_modes}")
-        else:
-            growth.warm_up()
-            growth.grow(n_modes, progress)
-            if len(growth.leaves) < n_modes:
-                notes.append(
-                    f"no further cut keeps both sides in their cells: {len(growth.leaves)} modes instead of {n_modes}"
-                )
-            growth.polish()
-        posterior = growth.posterior(tuple(notes))
-    if len(labels) < n_labels:
-        posterior = posterior.among(labels, n_labels)
+    reduced, labels = solver_for(energy, solver).reduced()
+    builder = _builder(
+        reduced.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
+        finder=finder,
+    )  # fmt: skip
+    notes = _grow(builder, n_modes, progress)
+    posterior = builder.posterior(notes)
+    if labels is not None:
+        posterior = posterior.with_labels(labels, energy.n_labels)
     for note in notes:
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
     return posterior
 
 
-def plant(
+def start_tree(
     energy: Energy,
     *,
     rng: int | np.random.Generator = 0,
@@ -131,46 +115,45 @@ def plant(
     search: Search | None = None,
     solver: Solver | None = None,
     t_max: float | None = None,
-) -> Growth:
-    """The tree that `infer` grows, with nothing but its root: for those who look at it at several sizes."""
-    allowed = allowed_labels(energy)
-    heat = critical_temperature(energy) if t_max is None else _arrays.positive("t_max", t_max)
-    generator, solver = _arrays.generator(rng), solver or Solver()
-    criterion = criterion or default_criterion(energy)
-    growth = Growth(
-        energy=energy,
-        allowed=allowed,
-        rng=generator,
-        criterion=criterion,
-        order=order,
-        seeker=_seeker(energy, allowed, generator, criterion, clamp, search, solver, heat),
-        solver=solver,
-        t_max=heat,
-    )
-    growth.plant()
-    return growth
+    finder: MakeFinder | None = None,
+) -> TreeBuilder:
+    """The tree that `infer` grows, with nothing but its root: to look at it at several sizes."""
+    return _builder(
+        solver_for(energy, solver), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search,
+        t_max=t_max, finder=finder,
+    )  # fmt: skip
 
 
-def default_criterion(energy: Energy) -> Criterion:
-    """Where to cut if nobody says: single variables where the field is small, whole regions where it is dense."""
-    return MostPlausible() if isinstance(energy, DenseCRF) else Lookahead()
+def _grow(builder: TreeBuilder, n_modes: int, progress: Callable[[int], None] | None) -> tuple[str, ...]:
+    """Grow a tree to ``n_modes`` leaves; returns notes on what was not possible."""
+    if n_modes > 1 and builder.obstacle is not None:
+        return (f"{builder.obstacle}: 1 mode instead of {n_modes}",)
+    builder.improve_root()
+    builder.grow(n_modes, progress)
+    found = len(builder.leaves)
+    builder.polish()
+    if found < n_modes:
+        return (f"no further cut keeps both sides in their cells: {found} modes instead of {n_modes}",)
+    return ()
 
 
-def _seeker(
-    energy: Energy,
-    allowed: NDArray[np.bool_],
-    rng: np.random.Generator,
-    criterion: Criterion,
+def _builder(
+    solver: MeanFieldSolver,
+    *,
+    rng: int | np.random.Generator,
+    criterion: Criterion | None,
+    order: Order,
     clamp: Clamp | FirmClamp | None,
     search: Search | None,
-    solver: Solver,
-    t_max: float,
-) -> Seeker:
-    """How the modes of cells are found."""
-    if isinstance(energy, DenseCRF) and energy.is_attractive and not isinstance(clamp, Clamp) and search is None:
-        return Releasing(energy, clamp or FirmClamp(), solver, distinct=getattr(criterion, "distinct", 1.0))
-    if isinstance(clamp, FirmClamp):
-        raise MixfieldError(
-            f"FirmClamp needs an attractive DenseCRF and no search, got {type(energy).__name__}; use constraints.Clamp"
-        )
-    return Annealing(energy, allowed, rng, clamp or Clamp(), search or Search(), solver, t_max)
+    t_max: float | None,
+    finder: MakeFinder | None,
+) -> TreeBuilder:
+    """A tree with its root, with the defaults of the solver's family."""
+    family, generator = family_of(solver), _arrays.generator(rng)
+    criterion = criterion or family.criterion(solver.energy)
+    t_max = solver.critical_temperature() if t_max is None else _arrays.positive("t_max", t_max)
+    make = finder or family.finder
+    modes = make(FinderSettings(solver, criterion, t_max, generator, clamp, search))
+    builder = TreeBuilder(solver, criterion, order, modes, t_max, generator)
+    builder.start()
+    return builder

@@ -1,4 +1,4 @@
-"""The tree of cuts while it grows, leaf by leaf."""
+"""The tree of cuts while it grows, leaf by leaf (algorithm of section 4 of the paper)."""
 
 from __future__ import annotations
 
@@ -9,58 +9,52 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixfield import _arrays
 from mixfield.constraints.cell import Cell
-from mixfield.constraints.clamp import Settled
+from mixfield.constraints.solution import CellSolution
+from mixfield.criteria.annealed import AnnealedMarginals
+from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.phase_transition import Criterion
-from mixfield.energy.base import Energy
 from mixfield.errors import InfeasibleError
-from mixfield.mixture.finder import Seeker
+from mixfield.mixture.finder import ModeFinder
 from mixfield.mixture.node import Node
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.solvers.mean_field import Solver
+from mixfield.solvers.base import MeanFieldSolver
 from mixfield.solvers.mode import Mode
-from mixfield.solvers.temperature import ladder
+from mixfield.solvers.temperature import temperature_steps
 
 Order = Callable[[Sequence[Leaf], Sequence[Proposal]], int]
 
 
-class _Queue:
-    """Proposals in order of preference, drawn from a criterion as they are asked for."""
+class _Proposals:
+    """The proposals for a leaf in order of preference, computed when they are read."""
 
     def __init__(self, criterion: Criterion, leaf: Leaf) -> None:
-        self._seen: list[Proposal] = []
-        self._source = _asked(criterion, leaf)
+        self._read: list[Proposal] = []
+        self._source = (proposal for one in (leaf,) for proposal in criterion.propose(one))  # not before the first read
 
     def __iter__(self) -> Iterator[Proposal]:
         at = 0
         while True:
-            if at == len(self._seen):
-                fresh = next(self._source, None)
-                if fresh is None:
+            if at == len(self._read):
+                further = next(self._source, None)
+                if further is None:
                     return
-                self._seen.append(fresh)
-            yield self._seen[at]
+                self._read.append(further)
+            yield self._read[at]
             at += 1
 
     def first(self) -> Proposal | None:
-        """The best that is left, None if none is."""
+        """The best one, None if there is none."""
         return next(iter(self), None)
 
     def drop(self) -> None:
-        """Take out the first."""
-        self._seen.pop(0)
+        """Remove the first."""
+        self._read.pop(0)
 
 
-def _asked(criterion: Criterion, leaf: Leaf) -> Iterator[Proposal]:
-    """What a criterion proposes; it is not asked before the first is wanted."""
-    yield from criterion.propose(leaf)
-
-
-class _NothingLeft(LookupError):
+class _NoProposal(LookupError):
     """A leaf cannot be cut any more."""
 
     def __init__(self, place: int) -> None:
@@ -68,54 +62,62 @@ class _NothingLeft(LookupError):
         self.place = place
 
 
-class _Firsts(Sequence[Proposal]):
-    """The best proposal of each leaf, made when it is looked at: an order that does not look does not pay."""
+class _FirstProposals(Sequence[Proposal]):
+    """The best proposal of each leaf, computed when it is read: an order that does not read it costs nothing."""
 
-    def __init__(self, queues: Sequence[_Queue]) -> None:
-        self._queues = queues
+    def __init__(self, proposals: Sequence[_Proposals]) -> None:
+        self._proposals = proposals
 
     def __len__(self) -> int:
-        return len(self._queues)
+        return len(self._proposals)
 
     def __getitem__(self, place: Any) -> Any:
-        first = self._queues[place].first()
+        first = self._proposals[place].first()
         if first is None:
-            raise _NothingLeft(place)
+            raise _NoProposal(place)
         return first
 
 
 @dataclass(eq=False)
-class _Grown:
+class _TreeNode:
     """A node of the growing tree."""
 
     leaf: Leaf
     parent: int
     proposal: Proposal | None
-    settled: Settled
+    solution: CellSolution
     children: tuple[int, ...] = ()
-    found: _Queue | None = None
+    proposals: _Proposals | None = None
 
-    def become(self, better: Settled) -> None:
-        """Take over a better mode of the same cell."""
-        self.settled, self.leaf.q, self.leaf.log_z = better, better.q[0], float(better.log_z[0])
+    def replace_mode(self, better: CellSolution) -> None:
+        """Take a better mode of the same cell."""
+        self.solution, self.leaf.q, self.leaf.log_z = better, better.q[0], float(better.log_z[0])
 
 
 @dataclass(eq=False)
-class Growth:
-    """The tree while it grows."""
+class TreeBuilder:
+    """The tree while it grows.
 
-    energy: Energy
-    allowed: NDArray[np.bool_]
-    rng: np.random.Generator
+    Attributes
+    ----------
+    solver : of the energy.
+    criterion, order : where a leaf is cut, and which leaf is cut next.
+    finder : of the modes of cells.
+    t_max : temperature above which the field has one mode.
+    rng : shared by all leaves.
+    """
+
+    solver: MeanFieldSolver
     criterion: Criterion
     order: Order
-    seeker: Seeker
-    solver: Solver
+    finder: ModeFinder
     t_max: float
-    nodes: list[_Grown] = field(default_factory=list)
+    rng: np.random.Generator
+    nodes: list[_TreeNode] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.temperatures = ladder(max(self.t_max, 1.0), self.seeker.temperatures)
+        self.temperatures = temperature_steps(max(self.t_max, 1.0), self.finder.n_temperatures)
+        self._annealed = AnnealedMarginals(self.solver, self.rng)
 
     @property
     def leaves(self) -> list[int]:
@@ -127,42 +129,23 @@ class Growth:
         """The bound of the mixture of all leaves."""
         return float(np.logaddexp.reduce([self.nodes[k].leaf.log_z for k in self.leaves]))
 
-    def plant(self) -> None:
-        """The root: the best mode of the whole field."""
-        cell = Cell(self.allowed)
-        self._add(cell, self.seeker.root(cell), parent=-1, proposal=None)
-
-    def warm_up(self) -> None:
-        """Let the root improve before it is cut."""
-        better = self.seeker.warm_up(self.nodes[0].leaf)
-        if better is not None:
-            self.nodes[0].become(better)
-
-    def split(self, wanted: int) -> bool:
-        """Cut one leaf in two, with more such cuts ``wanted``; False when no leaf can be cut."""
-        leaves = self.leaves
-        while leaves:
-            queues = [self._queue(k) for k in leaves]
-            try:
-                place = self.order([self.nodes[k].leaf for k in leaves], _Firsts(queues))
-                proposal = _Firsts(queues)[place]
-            except _NothingLeft as nothing:
-                leaves.pop(nothing.place)
-                continue
-            chosen, queue = leaves[place], queues[place]
-            node = self.nodes[chosen]
-            self.seeker.foresee(node.leaf, node.settled, islice(queue, wanted + wanted // 8 + 1))  # some get refused
-            queue.drop()
-            if self._cut(chosen, proposal):
-                return True
-        return False
-
     @property
     def obstacle(self) -> str | None:
-        """Why nothing can be cut, if that is plain from the root."""
+        """Why nothing can be cut, if that is known from the root."""
         if self.t_max <= 1.0:
             return f"the field has a single mode (T_max = {self.t_max:.3g} <= 1)"
         return "no state inside the hard constraints was found" if self.nodes[0].leaf.log_z == -np.inf else None
+
+    def start(self) -> None:
+        """The root: the best mode of the whole field."""
+        cell = Cell(self.solver.allowed)
+        self._add(cell, self.finder.root(cell), parent=-1, proposal=None)
+
+    def improve_root(self) -> None:
+        """Let the finder improve the root before it is cut."""
+        better = self.finder.improve_root(self.nodes[0].leaf)
+        if better is not None:
+            self.nodes[0].replace_mode(better)
 
     def grow(self, n_modes: int, progress: Callable[[int], None] | None = None) -> None:
         """Cut until there are ``n_modes`` leaves, or nothing can be cut any more."""
@@ -170,60 +153,38 @@ class Growth:
             if progress is not None:
                 progress(len(self.leaves))
 
-    def fork(self) -> Growth:
-        """A tree of its own that may be finished, while this one grows on as if nothing had happened."""
-        twin = copy(self)
-        twin.nodes = [replace(node, leaf=copy(node.leaf)) for node in self.nodes]
-        twin.seeker = self.seeker.fork()
-        return twin
+    def split(self, wanted: int) -> bool:
+        """Cut one leaf in two, with ``wanted`` such cuts to come; False when no leaf can be cut."""
+        leaves = self.leaves
+        while leaves:
+            proposals = [self._proposals(k) for k in leaves]
+            try:
+                place = self.order([self.nodes[k].leaf for k in leaves], _FirstProposals(proposals))
+                proposal = _FirstProposals(proposals)[place]
+            except _NoProposal as nothing:
+                leaves.pop(nothing.place)
+                continue
+            chosen = self.nodes[leaves[place]]
+            ahead = islice(proposals[place], wanted + wanted // 8 + 1)  # some of them will be refused
+            self.finder.prefetch(chosen.leaf, chosen.solution, ahead)
+            proposals[place].drop()
+            if self._cut(leaves[place], proposal):
+                return True
+        return False
 
     def polish(self) -> None:
-        """Give every leaf what was found after it."""
+        """Improve every leaf with what was found after it."""
         for k in self.leaves:
-            better = self.seeker.polish(self.nodes[k].leaf)
+            better = self.finder.polish(self.nodes[k].leaf)
             if better is not None:
-                self.nodes[k].become(better)
+                self.nodes[k].replace_mode(better)
 
-    def _queue(self, k: int) -> _Queue:
-        """The cuts of leaf ``k`` that have not been refused."""
-        node = self.nodes[k]
-        if node.found is None:
-            node.found = _Queue(self.criterion, node.leaf)
-        return node.found
-
-    def _cut(self, k: int, proposal: Proposal) -> bool:
-        """Make a cut if both children live in their cells."""
-        parent = self.nodes[k]
-        sides = []
-        for constraint in (proposal.constraint, proposal.constraint.opposite()):
-            try:
-                cell = parent.leaf.cell.cut(constraint)
-            except InfeasibleError:
-                return False
-            settled = self.seeker.settle(cell, parent.settled)
-            if settled is None:
-                return False
-            sides.append((cell, settled))
-        first = len(self.nodes)
-        for cell, settled in sides:
-            self._add(cell, settled, parent=k, proposal=proposal)
-            if settled.q is parent.settled.q:  # the same mode: what else could be cut is known
-                self.nodes[-1].found = parent.found
-        parent.children = (first, first + 1)
-        return True
-
-    def _add(self, cell: Cell, mode: Settled, *, parent: int, proposal: Proposal | None) -> None:
-        leaf = Leaf(
-            energy=self.energy,
-            solver=self.solver,
-            cell=cell,
-            q=mode.q[0],
-            log_z=float(mode.log_z[0]),
-            temperatures=self.temperatures,
-            optima=self.seeker.optima,
-            rng=self.rng,
-        )
-        self.nodes.append(_Grown(leaf, parent, proposal, mode))
+    def fork(self) -> TreeBuilder:
+        """A copy that may be finished while this one grows on."""
+        twin = copy(self)
+        twin.nodes = [replace(node, leaf=copy(node.leaf)) for node in self.nodes]
+        twin.finder = self.finder.fork()
+        return twin
 
     def posterior(self, notes: tuple[str, ...]) -> MixturePosterior:
         """The finished mixture, heaviest mode first."""
@@ -242,13 +203,54 @@ class Growth:
         )
         return MixturePosterior(modes, tree, self.t_max, notes)
 
-    def _mode(self, node: _Grown) -> Mode:
-        q = node.settled.q[0]
+    def _proposals(self, k: int) -> _Proposals:
+        """The cuts of leaf ``k`` that have not been refused."""
+        node = self.nodes[k]
+        if node.proposals is None:
+            node.proposals = _Proposals(self.criterion, node.leaf)
+        return node.proposals
+
+    def _cut(self, k: int, proposal: Proposal) -> bool:
+        """Make a cut if both children live in their cells."""
+        parent = self.nodes[k]
+        children = []
+        for constraint in (proposal.constraint, proposal.constraint.opposite()):
+            try:
+                cell = parent.leaf.cell.cut(constraint)
+            except InfeasibleError:
+                return False
+            solution = self.finder.solve_in_cell(cell, parent.solution)
+            if solution is None:
+                return False
+            children.append((cell, solution))
+        first = len(self.nodes)
+        for cell, solution in children:
+            self._add(cell, solution, parent=k, proposal=proposal)
+            if solution.serial == parent.solution.serial:  # the same mode has the same proposals
+                self.nodes[-1].proposals = parent.proposals
+        parent.children = (first, first + 1)
+        return True
+
+    def _add(self, cell: Cell, solution: CellSolution, *, parent: int, proposal: Proposal | None) -> None:
+        leaf = Leaf(
+            solver=self.solver,
+            cell=cell,
+            q=solution.q[0],
+            log_z=float(solution.log_z[0]),
+            temperatures=self.temperatures,
+            optima=self.finder.optima,
+            annealed=self._annealed,
+            rng=self.rng,
+        )
+        self.nodes.append(_TreeNode(leaf, parent, proposal, solution))
+
+    def _mode(self, node: _TreeNode) -> Mode:
+        q, energy = node.solution.q[0], self.solver.energy
         return Mode(
-            marginals=_arrays.frozen(q.reshape(*self.energy.shape, self.energy.n_labels).copy()),
+            marginals=_arrays.frozen(q.reshape(*energy.shape, energy.n_labels).copy()),
             log_z=node.leaf.log_z,
             constraints=node.leaf.cell.constraints,
             mass_inside=node.leaf.cell.mass(q),
-            converged=bool(node.settled.converged[0]),
-            iterations=int(node.settled.iterations[0]),
+            converged=bool(node.solution.converged[0]),
+            iterations=int(node.solution.iterations[0]),
         )

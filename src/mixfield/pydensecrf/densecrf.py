@@ -5,9 +5,11 @@ Names, arguments and the order of axes are those of pydensecrf: labels first, pi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import IntEnum
+from threading import Lock
 from typing import Any, cast
 
 import numpy as np
@@ -17,16 +19,16 @@ from mixfield import _arrays, _threads
 from mixfield.energy import dense_crf
 from mixfield.energy.gaussian import Bilateral, Features, Gaussian, Kernel, grid_filter
 from mixfield.errors import MixfieldError
-from mixfield.filters.buffers import room
 from mixfield.filters.normalization import Normalization
 from mixfield.pydensecrf.grid import recognise
 from mixfield.pydensecrf.inputs import bandwidths, image, matrix, way_out
-from mixfield.solvers import packing
-from mixfield.solvers.dense_update import Iteration
+from mixfield.solvers.dense_update import DenseUpdate
+from mixfield.solvers.layout import Layout
 
 Float32s = NDArray[np.float32]
 
-COLD = np.ones(1, np.float32)  # one mode, at temperature one
+BLOCK = 1 << 14  # pixels whose entropy is summed at a time in double precision
+BETA = np.ones(1, np.float32)  # one mode, at temperature one
 
 
 class KernelType(IntEnum):
@@ -104,7 +106,9 @@ class DenseCRF:
         self._nvar, self._nlabels = int(nvar), _arrays.at_least("nlabels", nlabels, 1)
         self._costs: Float32s | None = None
         self._kernels: list[Kernel] = []
-        self._built: Iteration | None = None
+        self._built: dense_crf.DenseCRF | None = None
+        self._building = Lock()
+        self._free: list[DenseUpdate] = []  # working memory that no call uses
 
     # ------------------------------------------------------------------ the energy
 
@@ -114,7 +118,8 @@ class DenseCRF:
             raise MixfieldError(
                 f"u must hold costs of shape (nlabels, n) = {(self._nlabels, self._nvar)}, got {u.costs.shape[::-1]}"
             )
-        self._costs, self._built = u.costs, None
+        self._costs = u.costs
+        self._changed()
 
     def setUnaryEnergy(self, u: ArrayLike, f: ArrayLike | None = None) -> None:
         """Set the costs ``u`` (L, n) of labels, or ``u @ f`` if features ``f`` of the pixels are given.
@@ -167,18 +172,21 @@ class DenseCRF:
     def inference(self, niter: int) -> Float32s:
         """Marginals (L, n) after ``niter`` parallel updates, starting without the kernels."""
         _arrays.at_least("niter", niter, 0)
-        return self._marginals(self._iteration.run(COLD, niter))
+        with self._update() as update:
+            return _marginals(update.layout, update.run(BETA, niter))
 
     def startInference(self) -> tuple[Float32s, Float32s, Float32s]:
         """Marginals (L, n) before the first update, and two empty arrays that `stepInference` expects."""
-        return self._marginals(self._iteration.start(COLD)), np.empty((0, 0), np.float32), np.empty((0, 0), np.float32)
+        empty = np.empty((0, 0), np.float32)
+        with self._update() as update:
+            return _marginals(update.layout, update.start(BETA)), empty, empty
 
     def stepInference(self, Q: Float32s, tmp1: Any, tmp2: Any) -> None:  # noqa: ARG002
         """Update marginals ``Q`` (L, n) in place."""
-        old = self._channels(Q)
-        new = room(*old.shape)
-        self._iteration.step(old, COLD, new)
-        Q[...] = self._marginals(new)
+        with self._update() as update:
+            new = update.layout.zeros()
+            update.step(self._channels(update.layout, Q), BETA, new)
+            Q[...] = _marginals(update.layout, new)
 
     def klDivergence(self, Q: Float32s) -> float:
         """Expected unary and pairwise cost minus entropy of ``Q`` (L, n), *every pair of pixels counted twice*.
@@ -186,11 +194,11 @@ class DenseCRF:
         This is the number of pydensecrf.  The objective of mean field, KL(Q || P) up to log Z, counts pairs once; it is
         minus ``mixfield.Mode.log_z`` of the same marginals.
         """
-        values = self._channels(Q)
-        crf = self._iteration.crf
+        with self._update() as update:
+            crf = update.crf
+            bound = float(update.bounds(self._channels(update.layout, Q))[0])  # entropy - unary + support / 2
         unary = float(np.einsum("ln,nl->", Q, crf.costs, dtype=np.float64)) + float(crf.least.sum())
-        entropy = sum(_entropy(Q[:, first:last]) for first, last in self._iteration.portions.bands)
-        bound = float(self._iteration.bounds(values)[0])  # entropy - unary + support / 2
+        entropy = sum(_entropy(Q[:, first : first + BLOCK]) for first in range(0, self._nvar, BLOCK))
         return entropy - unary - 2 * bound
 
     # ------------------------------------------------------------------ helpers
@@ -219,7 +227,7 @@ class DenseCRF:
         else:
             kernel = replace(kernel, weight=-costs if costs.ndim else float(costs), normalization=norm)
         self._kernels.append(kernel)
-        self._built = None
+        self._changed()
 
     def _unary(self) -> Float32s:
         """(*shape, L) costs."""
@@ -227,26 +235,39 @@ class DenseCRF:
             return np.zeros((*self._shape, self._nlabels), np.float32)
         return self._costs.reshape(*self._shape, self._nlabels)
 
-    @property
-    def _iteration(self) -> Iteration:
-        """The updates of one mode; the filters are built at the first use."""
-        if self._built is None:
-            crf = dense_crf.DenseCRF(self._unary(), self._kernels, negligible=0, symmetric=False)
-            self._built = Iteration(crf, 1, packing.no_bias(crf), threads=_threads.available(), watch=False)
-        return self._built
+    def _changed(self) -> None:
+        """The energy has changed: its filters are built anew at the next use."""
+        with self._building:
+            self._built, self._free = None, []
 
-    def _channels(self, Q: Float32s) -> Float32s:
+    @contextmanager
+    def _update(self) -> Iterator[DenseUpdate]:
+        """The update of one mode, with working memory of its own, so that threads may share this object."""
+        with self._building:
+            if self._built is None:
+                self._built = dense_crf.DenseCRF(self._unary(), self._kernels, negligible=0, symmetric=False)
+            crf, free = self._built, self._free
+        try:
+            update = free.pop()
+        except IndexError:
+            update = DenseUpdate(crf, 1, threads=_threads.available(), monitor=False)
+        update.invalidate()
+        yield update
+        free.append(update)
+
+    def _channels(self, layout: Layout, Q: Float32s) -> Float32s:
         _arrays.check_shape(
             "Q", np.asarray(Q), (self._nlabels, self._nvar), "= (nlabels, n), as startInference gives it"
         )
-        return packing.pack(self._iteration.crf, np.asarray(Q).T[None])
+        return layout.pack(np.asarray(Q).T[None])
 
-    def _marginals(self, values: Float32s) -> Float32s:
-        """Marginals (L, n); a view of the channels where these hold all labels."""
-        crf = self._iteration.crf
-        if crf.channels == self._nlabels:
-            return values[:, : self._nlabels].T
-        return cast(Float32s, packing.unpack(crf, values, 1)[0].T)
+
+def _marginals(layout: Layout, values: Float32s) -> Float32s:
+    """Marginals (L, n); a view of the channels where these hold all labels."""
+    n_labels = layout.crf.n_labels
+    if layout.stored == n_labels:
+        return values[:, :n_labels].T
+    return cast(Float32s, layout.unpack(values)[0].T)
 
 
 class DenseCRF2D(DenseCRF):

@@ -26,7 +26,7 @@ from mixfield.reports.people_page import TrackTable, people_page
 from mixfield.reports.results import report_page
 from mixfield.reports.segmentation import write_segmentation
 from mixfield.reports.svg import Panel, figure
-from mixfield.solvers.mean_field import Solver
+from mixfield.solvers.options import Solver
 
 Progress = Callable[[int], None]
 

@@ -14,9 +14,10 @@ from mixfield.energy.factor_graph import FactorGraph
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.reports.svg import Panel, figure
-from mixfield.solvers.mean_field import Solver, mean_field
+from mixfield.solvers.dispatch import critical_temperature
+from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
-from mixfield.solvers.temperature import critical_temperature
+from mixfield.solvers.options import Solver
 
 STEPS = 3
 MOVED = 0.5  # a variable flips when its marginal moves by more than this

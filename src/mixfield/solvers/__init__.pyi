@@ -1,4 +1,9 @@
-from .mean_field import Solver as Solver
+from .base import MeanFieldSolver as MeanFieldSolver
+from .dispatch import critical_temperature as critical_temperature
+from .dispatch import solver_for as solver_for
+from .generic import GenericSolver as GenericSolver
 from .mean_field import mean_field as mean_field
 from .mode import Mode as Mode
-from .temperature import critical_temperature as critical_temperature
+from .options import Ascent as Ascent
+from .options import Solver as Solver
+from .tilt import Tilt as Tilt

@@ -1,332 +1,315 @@
-"""One parallel update of a dense field: what pixels hear of each other, band by band, to new probabilities."""
+"""One parallel update of a dense field (algorithm 1 of Krähenbühl and Koltun, 2011), for K modes at once:
+
+    support_i(l) = sum_m sum_j k_m(f_i, f_j) q_j(l)                       filtering, see `filters`
+    q_i(l) <- softmax_l [(support_i(l) - U_i(l) - bias_i(l)) / T]         pixel by pixel
+
+Where all filters can be fused, the new probabilities of a band of pixels are splatted for the next update while they
+are in the cache, so that probabilities are read and written once.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import kernels
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.filters.bands import Hear
-from mixfield.filters.buffers import Scratch, room, space
-from mixfield.filters.streaming import Flowing
-from mixfield.solvers import packing
+from mixfield.filters.bands import BandSchedule
+from mixfield.filters.bank import FilterBank, Update, subset_support
+from mixfield.filters.buffers import BufferPool, aligned_empty
+from mixfield.solvers.dense_pixels import bound_terms, update_pixels
+from mixfield.solvers.layout import Layout
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-FEW = 0.15  # share of moving pixels below which they are updated on their own
-SAMPLED = 101  # of so many pixels one tells whether it is worth to look at all; odd, to see all columns of an image
-INNER = 8  # updates of moving pixels between two of the whole field
-MANY = 8  # labels from which those of a pixel are updated together
-TOGETHER = 256  # modes of pixels that are updated together: contiguous numbers, whatever the number of modes
 
-Noted = tuple[NDArray[np.int64], Float32s, Float32s]  # some pixels, what they heard, and what they were before
+@dataclass(frozen=True)
+class Movers:
+    """Pixels that changed by more than a threshold in an update.
 
-
-class Iteration:
-    """One crf, some modes, and the memory to update them again and again.
-
-    With ``watch`` the changes and the free energy are told; without, only updates are made.
-
-    Pixels are updated band by band, while what they hear is near the processor.  Where an iteration ``flows``, a band
-    is collected at once for the next update: probabilities are read and written once, in place, or not at all.
+    Attributes
+    ----------
+    points : (p,) the pixels.
+    support, before : (p, C) their support in that update, and their values before it.
     """
 
-    def __init__(self, crf: DenseCRF, n_modes: int, bias: Float32s, *, threads: int, watch: bool = True) -> None:
-        self.crf, self.n_modes, self.bias, self.threads, self.watch = crf, n_modes, bias, threads, watch
-        self.width = crf.width(n_modes)
-        self.portions = crf.portions(self.width)
-        self.sums, self.scratch = crf.sums(self.width, self.portions), Scratch(self.portions.largest, self.width)
-        self.flowing = [sums for sums in self.sums if isinstance(sums, Flowing)]
-        self.in_place = len(self.flowing) == len(self.sums)
-        self.flows = self.in_place and threads <= len(self.portions.parts)
-        self.collected: Float32s | None = None  # the channels that were collected when they were updated
-        few = crf.channels < crf.n_labels
-        silence = np.zeros(crf.n, np.float32)
-        self.shared = crf.shared_support if few else (silence, silence)
-        self.calm = watch  # whether few pixels are about to move
-        self.moving = np.inf  # share of pixels that moved; not known
-        self.sample = space(0, self.width)  # some of the pixels before the last update
-        self.noted: list[Noted] = []  # pixels that moved in the last update, if somebody asked
+    points: NDArray[np.int64]
+    support: Float32s
+    before: Float32s
 
-    def start(self, cooling: Float32s) -> Float32s:
-        """Channels of the modes when pixels do not hear of each other."""
-        values = space(self.crf.n, self.width)
-        self._begin(cooling, values)
-        self.calm, self.moving = False, 1.0  # at first nearly all will move
+
+@dataclass(frozen=True)
+class Step:
+    """What an update tells about itself.
+
+    Attributes
+    ----------
+    support : (K,) ``sum_i sum_l q_i(l) support_i(l)`` of the values before the update.
+    cost, entropy : (K,) expected unary cost, bias included, and entropy of the values after it.
+    change : (K,) largest change of a marginal; infinite where the update is not monitored.
+    movers : those that were asked for, else None.
+    """
+
+    support: Floats
+    cost: Floats
+    entropy: Floats
+    change: Floats
+    movers: Movers | None = None
+
+
+class DenseUpdate:
+    """The update of K modes of a field, with its working memory; one thread of control at a time may use it.
+
+    Parameters
+    ----------
+    crf : the field.
+    n_modes : K.
+    bias : (n, L * K) additional costs of each mode, laid out as the channels; none if not given.
+    threads : they do not change the result.
+    monitor : whether steps report their terms.
+    pool : where buffers come from.
+    """
+
+    def __init__(
+        self,
+        crf: DenseCRF,
+        n_modes: int,
+        bias: Float32s | None = None,
+        *,
+        threads: int,
+        monitor: bool = True,
+        pool: BufferPool | None = None,
+    ) -> None:
+        self.crf, self.n_modes, self.threads, self.monitor = crf, n_modes, threads, monitor
+        self.bias = np.empty((crf.n, 0), np.float32) if bias is None else bias
+        self.layout = Layout(crf, n_modes, pool)
+        self.bank = self._bank(self.layout)
+        zero = np.zeros(crf.n, np.float32)
+        # what the labels that are not stored add up to
+        self.total_support = crf.total_support if self.layout.stored < crf.n_labels else (zero, zero)
+
+    def _bank(self, layout: Layout, schedule: BandSchedule | None = None) -> FilterBank:
+        couplings = self.crf.couplings
+        return FilterBank(
+            [coupling.filter for coupling in couplings],
+            [coupling.compatibility for coupling in couplings],
+            n=self.crf.n,
+            channels=layout.width,
+            n_modes=layout.n_modes,
+            threads=self.threads,
+            pool=layout.pool,
+            schedule=schedule,
+        )
+
+    @property
+    def in_place(self) -> bool:
+        """Whether an update may overwrite the values that it reads."""
+        return self.bank.in_place
+
+    def start(self, beta: Float32s) -> Float32s:
+        """Channels (n, C) of ``softmax(-(U + bias) beta)``: the update without support; ``beta`` (K,) is 1 / T."""
+        values = aligned_empty(self.crf.n, self.layout.width, pool=self.layout.pool)
+        self._start(beta, values)
         return values
 
-    def forget(self) -> None:
-        """What was collected may be of other values than those to come, or of these before somebody changed them."""
-        self.collected = None
-
-    def run(self, cooling: Float32s, updates: int) -> Float32s:
-        """Channels after a number of updates from the `start` on; those in between are not written down."""
-        if self.flows and updates:
-            values = space(self.crf.n, self.width)
-            self._begin(cooling, None)
+    def run(self, beta: Float32s, updates: int) -> Float32s:
+        """Channels after some updates from `start` on; where filters are fused, no others are written."""
+        if self.bank.fused and updates:
+            values = aligned_empty(self.crf.n, self.layout.width, pool=self.layout.pool)
+            self._start(beta, None)
             for left in reversed(range(updates)):
-                self._prepare(None)
-                self._update_all(None, cooling, None if left else values, collect=left > 0)
+                self.bank.load(None)
+                self._update_all(None, beta, None if left else values, fused=left > 0)
             return values
-        old = self.start(cooling)
-        new = old if self.in_place else room(*old.shape)
+        old = self.start(beta)
         for _ in range(updates):
-            self.step(old, cooling, new)
-            old, new = new, old
+            new = None if self.in_place else self.layout.zeros()
+            self.step(old, beta, new)
+            old = old if new is None else new
         return old
 
     def step(
         self,
         old: Float32s,
-        cooling: Float32s,
-        new: Float32s,
+        beta: Float32s,
+        new: Float32s | None = None,
         *,
         rough: bool = False,
-        alike: bool = False,
-        note: float = np.inf,
-    ) -> tuple[Floats, Floats]:
-        """Update; returns (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) the largest changes.
+        same_start: bool = False,
+        movers_above: float = np.inf,
+    ) -> Step:
+        """Update channels ``old`` (n, C), in place or to ``new``.
 
-        Modes that are all ``alike`` are filtered as one.  ``new`` may be ``old`` if the iteration works ``in_place``:
-        who changes the values then before the next step says so by `forget`.  Pixels that change by more than
-        ``note`` are noted for `settle_movers`.
+        Parameters
+        ----------
+        rough : use the cheaper version of the filters.
+        same_start : all modes have the same values, which are filtered once.
+        movers_above : report pixels that change by more than this.
+
+        Notes
+        -----
+        Whoever changes the values between two steps in place must call `invalidate`.
         """
-        self.sample = old[::SAMPLED].copy()
-        if not alike:
-            self._prepare(old, rough=rough)
-        collect = self.flows and new is old and note == np.inf
-        return self._update_all(old, cooling, new, rough=rough, alike=alike, note=note, collect=collect)
+        fused = self.bank.fused and new is None and movers_above == np.inf
+        out = old if new is None else new
+        if not same_start:
+            self.bank.load(old, rough=rough)
+        return self._update_all(
+            old, beta, out, rough=rough, same_start=same_start, movers_above=movers_above, fused=fused
+        )
 
-    def _begin(self, cooling: Float32s, values: Float32s | None) -> None:
-        """The start, written to ``values`` or only collected."""
-        silence, used = np.zeros(self.crf.n, np.float32), self.n_modes * self.crf.channels
+    def invalidate(self) -> None:
+        """The values to be updated next are not those that the last step has left."""
+        self.bank.invalidate()
 
-        def hear(band: int, first: int, last: int, nothing: Float32s) -> None:
-            nothing[:] = 0.0
-            new = nothing if values is None else values[first:last]
-            new[:, used:] = 0.0
-            self._update_band(silence, nothing, new, cooling, (first, last), new, watch=False)
-            if self.flows:
-                self._collect(band, new)
+    def subset(self, points: NDArray[np.int64]) -> SubsetUpdate:
+        """Updates of some pixels alone."""
+        return SubsetUpdate(self, points)
 
-        self.portions.each_band(hear, self.scratch, self.threads, in_order=self.flows)
-        self.collected = values if self.flows else None
+    def bounds(self, values: Float32s, *, after_step: bool = False) -> Floats:
+        """(K,) ``A = H(q) - E_q[E]`` of channels (n, C), without bias, in float64.
 
-    def _prepare(self, values: Float32s | None, *, rough: bool = False) -> None:
-        """Make the sums of channels ready, or of those that were collected."""
-        if values is None or values is self.collected:
-            for collected in self.flowing:
-                collected.finish(self.threads, rough=rough)
-        else:
-            for sums in self.sums:
-                sums.take(values, self.threads, rough=rough)
-        self.forget()
+        ``after_step`` says that the values are those that the last step has left: they need not be splatted again.
+        """
+        crf = self.crf
+        if not after_step:
+            self.invalidate()
+        rough = all(coupling.symmetric for coupling in crf.couplings)  # then one order gives the same quadratic form
+        terms = np.zeros((len(self.bank.schedule.bands), 3, self.n_modes))
 
-    def _collect(self, band: int, values: Float32s) -> None:
-        for sums in self.flowing:
-            sums.collect(self.portions.part_of[band], values, self.portions.bands[band][0])
+        def add(band: int, first: int, last: int, support: Float32s) -> None:
+            terms[band] = bound_terms(
+                crf.costs, self.total_support[rough], support, values[first:last], self.layout, (first, last)
+            )
+
+        self.bank.load(values, rough=rough)
+        self.bank.for_each_band(add)
+        support, cost, information = terms.sum(0)
+        return np.asarray(0.5 * support - cost - information) - float(crf.least.sum())
+
+    def _start(self, beta: Float32s, values: Float32s | None) -> None:
+        """The start, written to ``values`` if given, and splatted where filters are fused."""
+        zero = np.zeros(self.crf.n, np.float32)
+
+        def start(band: int, first: int, last: int, support: Float32s) -> Float32s:  # noqa: ARG001
+            new = support if values is None else values[first:last]
+            new[:, self.layout.used :] = 0.0
+            update_pixels(
+                self.crf.costs, self.bias, zero, support, new, self.layout, beta, (first, last), new, monitor=False
+            )
+            return new
+
+        self.bank.for_each_start(start)
 
     def _update_all(
         self,
         old: Float32s | None,
-        cooling: Float32s,
+        beta: Float32s,
         new: Float32s | None,
         *,
         rough: bool = False,
-        alike: bool = False,
-        note: float = np.inf,
-        collect: bool,
-    ) -> tuple[Floats, Floats]:
-        """Update all pixels with what they hear of the sums; ``old`` that nobody knows, ``new`` that nobody wants to
-        see."""
-        shared, bands = self.shared[rough], self.portions.bands
-        told: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))] * len(bands)
-        noted: list[Noted | None] = [None] * len(bands)
+        same_start: bool = False,
+        movers_above: float = np.inf,
+        fused: bool,
+    ) -> Step:
+        """Update all pixels with their support.  ``old`` and ``new`` may be None where values exist in bands only."""
+        n_bands = len(self.bank.schedule.bands)
+        terms, change = np.zeros((n_bands, 3, self.n_modes)), np.zeros((n_bands, self.n_modes))
+        movers: list[Movers | None] = [None] * n_bands
 
         def update(band: int, first: int, last: int, support: Float32s) -> Float32s:
             before, after = (support if values is None else values[first:last] for values in (old, new))
-            told[band] = self._update_band(shared, support, before, cooling, (first, last), after, watch=self.watch)
+            terms[band], change[band] = update_pixels(
+                self.crf.costs, self.bias, self.total_support[rough], support, before, self.layout, beta,
+                (first, last), after, monitor=self.monitor,
+            )  # fmt: skip
             return after
 
-        def update_and_collect(band: int, first: int, last: int, support: Float32s) -> None:
-            self._collect(band, update(band, first, last, support))
-
-        def update_and_note(band: int, first: int, last: int, support: Float32s) -> None:
+        def update_and_find_movers(band: int, first: int, last: int, support: Float32s) -> Float32s:
             assert old is not None
-            with self.scratch.lent() as memory:
-                was = memory[: last - first]
-                was[:] = old[first:last]
+            with self.bank.scratch.borrow() as memory:
+                before = memory[: last - first]
+                before[:] = old[first:last]
                 after = update(band, first, last, support)
-                moved = kernels.softmax.movers(was, after, np.float32(note))
-                noted[band] = moved + first, support[moved], was[moved]
+                moved = kernels.softmax.movers(before, after, np.float32(movers_above))
+                movers[band] = Movers(moved + first, support[moved], before[moved])
+            return after
 
-        hear: Hear = update_and_collect if collect else update_and_note if note < np.inf else update
-        if alike and old is not None:
-            self._listen_as_one(old, hear, rough=rough, in_order=collect)
+        visit: Update = update_and_find_movers if movers_above < np.inf else update
+        target = self.bank if fused else None
+        if same_start and old is not None:
+            self._for_each_band_of_one_mode(old, visit, rough=rough, splat_into=target)
         else:
-            self.crf.listen(self.sums, self.portions, self.scratch, self.n_modes, self.threads, hear, in_order=collect)
-        self.collected = new if collect else None
-        self.noted = [one for one in noted if one is not None]
-        sums, change = zip(*told, strict=True)
-        return np.sum(sums, axis=0), np.max(change, axis=0) if self.watch else np.full(self.n_modes, np.inf)
+            self.bank.for_each_band(visit, splat_into=target)
+        support, cost, entropy = terms.sum(0)
+        largest = change.max(0) if self.monitor else np.full(self.n_modes, np.inf)
+        return Step(support, cost, entropy, largest, _joined(movers))
 
-    def _update_band(
-        self,
-        shared: Float32s,
-        support: Float32s,
-        old: Float32s,
-        cooling: Float32s,
-        pixels: tuple[int, int],
-        new: Float32s,
-        *,
-        watch: bool,
-    ) -> tuple[Floats, Floats]:
-        crf = self.crf
-        return _update(crf.costs, self.bias, shared, support, old, crf.channels, cooling, pixels, new, watch=watch)
+    def _for_each_band_of_one_mode(
+        self, old: Float32s, update: Update, *, rough: bool, splat_into: FilterBank | None
+    ) -> None:
+        """`FilterBank.for_each_band` for modes that all have the same values: one of them is filtered."""
+        one, n_modes, used = self.layout.of(1), self.n_modes, self.layout.used
+        bank = self._bank(one, self.bank.schedule)
+        bank.load(self.layout.take(old, np.zeros(1, np.intp)), rough=rough)
 
-    def _listen_as_one(self, old: Float32s, hear: Hear, *, rough: bool, in_order: bool) -> None:
-        """`DenseCRF.listen` for modes that are all alike."""
-        crf, n_modes, used = self.crf, self.n_modes, self.n_modes * self.crf.channels
-        first_mode = packing.columns(crf, old, n_modes, np.zeros(1, np.intp))
-        ones = crf.sums(first_mode.shape[1], self.portions)
-        for sums in ones:
-            sums.take(first_mode, self.threads, rough=rough)
-
-        def hear_all(band: int, first: int, last: int, one: Float32s) -> None:
-            with self.scratch.lent() as memory:
+        def repeat(band: int, first: int, last: int, support: Float32s) -> Float32s | None:
+            with self.bank.scratch.borrow() as memory:
                 every = memory[: last - first]
                 every[:, used:] = 0.0
-                every[:, :used] = np.repeat(one[:, : crf.channels], n_modes, axis=1)
-                hear(band, first, last, every)
+                every[:, :used] = np.repeat(support[:, : one.stored], n_modes, axis=1)
+                return update(band, first, last, every)
 
-        scratch = Scratch(self.portions.largest, first_mode.shape[1])
-        crf.listen(ones, self.portions, scratch, 1, self.threads, hear_all, in_order=in_order)
+        bank.for_each_band(repeat, splat_into=splat_into)
 
-    def settle_movers(
-        self, cooling: Float32s, values: Float32s, threshold: float, *, rough: bool, most: int
-    ) -> tuple[Floats, int]:
-        """After a `step` to ``values``, go on with the pixels that were noted, in place, the others standing still.
 
-        Returns (K, 2), how much the cost and the entropy rise by that, and the updates made, at ``most``.
-        """
-        sample = values[::SAMPLED].copy()
-        share = len(kernels.softmax.movers(self.sample, sample, np.float32(threshold))) / len(sample)
-        self.calm = share * min(1.0, share / self.moving) <= 2 * FEW  # to be expected next time
-        self.moving = max(share, 1e-9)
-        count = sum(len(moved) for moved, *_ in self.noted)
-        if not 0 < count <= FEW * self.crf.n or most <= 0:
-            return np.zeros((self.n_modes, 2)), 0
-        movers, base, origin = (np.concatenate(parts) for parts in zip(*self.noted, strict=True))
-        heard = self.crf.region(movers, self.n_modes, self.threads)
-        here = first = values[movers]
-        costs, bias, shared = self.crf.costs[movers], self.bias[movers], self.shared[rough][movers]
-        made = 0
-        while made < min(INNER, most):
-            made += 1
-            support, better = base + heard(here - origin), np.zeros_like(here)
-            _, change = _update(
-                costs, bias, shared, support, here, self.crf.channels, cooling, (0, len(movers)), better
-            )
-            here = better
-            if change.max() < threshold:
-                break
-        values[movers] = here
-        return self._terms(movers, here) - self._terms(movers, first), made
+class SubsetUpdate:
+    """Updates of some pixels, all others fixed: their support changes by what they give each other."""
 
-    def _terms(self, points: NDArray[np.int64], values: Float32s) -> Floats:
-        """(K, 2) cost, bias included, and entropy of some pixels with probabilities ``values`` (p, C)."""
-        crf, silence, seen = self.crf, np.zeros(len(points), np.float32), _columns(3, self.n_modes)
-        costs, bias, zero = crf.costs[points], self.bias[points], np.int64(0)
-        kernels.softmax.bound_terms(
-            costs, bias, silence, values, values, crf.channels, self.n_modes, zero, len(points), seen
+    def __init__(self, update: DenseUpdate, points: NDArray[np.int64]) -> None:
+        crf, couplings = update.crf, update.crf.couplings
+        self._layout = update.layout
+        self._support = subset_support(
+            [coupling.filter for coupling in couplings],
+            [coupling.compatibility for coupling in couplings],
+            points,
+            update.n_modes,
+            update.threads,
         )
-        _, cost, information = _folded(seen, self.n_modes)
-        return np.stack([cost, -information], 1)
+        self._costs, self._bias = crf.costs[points], update.bias[points]
+        self._total_support = tuple(total[points] for total in update.total_support)
 
-    def bounds(self, values: Float32s, *, untouched: bool = False) -> Floats:
-        """(K,) H - E without bias, in float64; of ``values`` that are ``untouched`` since they were updated, or of
-        any."""
-        crf, rough = self.crf, all(coupling.balanced for coupling in self.crf.couplings)
-        if not untouched:
-            self.forget()
-        nothing, terms = packing.no_bias(crf), np.zeros((len(self.portions.bands), 3, self.n_modes))
-
-        def hear(band: int, first: int, last: int, support: Float32s) -> None:
-            q = values[first:last]
-            if _by_rows(crf.costs, nothing, self.n_modes, crf.channels):
-                end = min(last, crf.n - 1)  # rows of costs are read a little beyond their end
-                kernels.pixel_rows.bound_terms(crf.costs, support, q, first, end, terms[band, :, 0])
-                support, q, first = support[end - first :], q[end - first :], end
-            if first < last:
-                seen = _columns(3, self.n_modes)
-                kernels.softmax.bound_terms(
-                    crf.costs,
-                    nothing,
-                    self.shared[rough],
-                    support,
-                    q,
-                    crf.channels,
-                    self.n_modes,
-                    first,
-                    last,
-                    seen,
-                )
-                terms[band] += _folded(seen, self.n_modes)
-
-        # one order of the directions is enough where both give the same quadratic form
-        self._prepare(values, rough=rough)
-        crf.listen(self.sums, self.portions, self.scratch, self.n_modes, self.threads, hear)
-        support, cost, information = terms.sum(0)
-        return np.asarray(0.5 * support - cost - information) - float(crf.least.sum())
-
-
-def _update(
-    costs: Float32s,
-    bias: Float32s,
-    shared: Float32s,
-    support: Float32s,
-    old: Float32s,
-    channels: int,
-    cooling: Float32s,
-    pixels: tuple[int, int],
-    new: Float32s,
-    *,
-    watch: bool = True,
-) -> tuple[Floats, Floats]:
-    """One update of some pixels: (K, 3) support of ``old``, cost and entropy of ``new``, and (K,) largest changes.
-
-    ``support``, ``old`` and ``new`` are those of these pixels alone.
-    """
-    n_modes, sums, change, (first, last) = len(cooling), np.zeros((3, len(cooling))), np.zeros(len(cooling)), pixels
-    if _by_rows(costs, bias, n_modes, channels):
-        end = min(last, len(costs) - 1)  # rows of costs are read a little beyond their end
-        kernels.pixel_rows.update(costs, support, old, cooling[0], watch, first, end, new, sums.reshape(-1), change)
-        support, old, new, first = support[end - first :], old[end - first :], new[end - first :], end
-    if first < last:
-        seen, (moved,) = _columns(3, n_modes), _columns(1, n_modes).astype(np.float32)
-        kernels.softmax.update(
-            costs, bias, shared, support, old, channels, cooling, watch, first, last, new, seen, moved
+    def step(
+        self, values: Float32s, beta: Float32s, support: Float32s, before: Float32s, *, rough: bool
+    ) -> tuple[Float32s, Floats]:
+        """New values (p, C) and (K,) changes, given the support (p, C) at the values ``before``."""
+        new = np.zeros_like(values)
+        pixels = (0, len(values))
+        total = support + self._support(values - before)
+        _, change = update_pixels(
+            self._costs, self._bias, self._total_support[rough], total, values, self._layout, beta, pixels, new
         )
-        sums += _folded(seen, n_modes)
-        change = np.maximum(change, moved.reshape(-1, n_modes).max(0))
-    return sums.T, change
+        return new, change
+
+    def terms(self, values: Float32s) -> tuple[Floats, Floats]:
+        """(K,) expected unary cost, bias included, and entropy of values (p, C)."""
+        zero = np.zeros(len(values), np.float32)
+        _, cost, information = bound_terms(
+            self._costs, zero, values, values, self._layout, (0, len(values)), bias=self._bias
+        )
+        return cost, -information
 
 
-def _by_rows(costs: Float32s, bias: Float32s, n_modes: int, channels: int) -> bool:
-    """Whether the labels of a pixel are so many that they are treated together, instead of those of many pixels."""
-    return n_modes == 1 and bias.shape[1] == 0 and MANY <= costs.shape[1] == channels
-
-
-def _columns(terms: int, n_modes: int) -> Floats:
-    """Room for sums (terms, s * K), one column for each of the modes of the s pixels that kernels treat together.
-
-    Kernels take eight columns at a time, so that s is a multiple of eight.
-    """
-    return np.zeros((terms, max(1, TOGETHER // (8 * n_modes)) * 8 * n_modes))
-
-
-def _folded(seen: Floats, n_modes: int) -> Floats:
-    """(terms, K) sums of all columns of each mode."""
-    return np.asarray(seen.reshape(len(seen), -1, n_modes).sum(1))
+def _joined(movers: list[Movers | None]) -> Movers | None:
+    """The movers of all bands together, None where they were not asked for."""
+    found = [one for one in movers if one is not None]
+    if not found:
+        return None
+    return Movers(
+        np.concatenate([one.points for one in found]),
+        np.concatenate([one.support for one in found]),
+        np.concatenate([one.before for one in found]),
+    )

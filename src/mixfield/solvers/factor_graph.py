@@ -1,4 +1,4 @@
-"""Coloured coordinate ascent for factor graphs: every step lowers the free energy."""
+"""Factor graphs: coloured coordinate ascent, of which every step lowers the free energy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
 from mixfield.energy.factor_graph import FactorGraph
-from mixfield.solvers.ascent import Ascent
+from mixfield.solvers import starts
+from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.options import Ascent
+from mixfield.solvers.temperature import largest_eigenvalue
 from mixfield.solvers.tilt import Tilt
 
 if TYPE_CHECKING:
@@ -20,58 +23,111 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LARGE = 1 << 17  # from this many variables on, threads share a colour instead of the modes
+MANY_VARIABLES = 1 << 17  # from so many on, threads share the variables of a colour instead of the modes
 
 
-def ascend(
-    graph: FactorGraph,
-    q: Floats,
-    tilt: Tilt,
-    *,
-    penalty: float,
-    temperature: Floats,
-    tolerance: float,
-    max_iterations: int,
-    threads: int,
-) -> Ascent:
-    """Sweep a batch of modes (K, n, L) to convergence.
+class FactorGraphSolver(MeanFieldSolver):
+    """Coordinate ascent over the colours of a `FactorGraph`; modes in parallel, or variables where there are many."""
 
-    ``penalty`` is the price of a forbidden state of a factor.  The free energy, potentials of the tilt included,
-    falls with every update of a variable, so it falls along the whole run.
-    """
-    walker = _walker(graph, q, tilt, penalty)
-    beta = 1.0 / temperature
-    sweeps, changes = np.zeros(len(q), np.int32), np.full(len(q), np.inf)
-    if len(q) < threads and graph.n >= LARGE and not any(tilt.counts):
-        for k in range(len(q)):
-            while sweeps[k] < max_iterations and changes[k] > tolerance:
-                changes[k] = _sweep_by_color(graph, partial(walker.update, k, float(beta[k])), threads)
-                sweeps[k] += 1
-    else:
+    family = "factor_graph"
+    energy: FactorGraph
+
+    def solve(
+        self,
+        q: Floats,
+        tilt: Tilt,
+        *,
+        temperature: float | Floats = 1.0,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+    ) -> Ascent:
+        """Sweep a batch of modes (K, n, L) to convergence.
+
+        The free energy, potentials of the tilt included, falls with every update of a variable.
+        """
+        graph, threads = self.energy, self.options.threads
+        tolerance = self.tolerance if tolerance is None else tolerance
+        limit = self.max_iterations if max_iterations is None else max_iterations
+        sweeper = _sweeper(graph, q, tilt, hard_penalty(graph))
+        beta = 1.0 / np.full(len(q), temperature, np.float64)
+        sweeps, changes = np.zeros(len(q), np.int32), np.full(len(q), np.inf)
+        if len(q) < threads and graph.n >= MANY_VARIABLES and not any(tilt.counts):
+            for k in range(len(q)):
+                while sweeps[k] < limit and changes[k] > tolerance:
+                    changes[k] = _sweep_by_color(graph, partial(sweeper.update, k, float(beta[k])), threads)
+                    sweeps[k] += 1
+        else:
+            _threads.split(
+                lambda a, b: sweeper.ascend(beta, tolerance, limit, a, b, sweeps, changes),
+                len(q),
+                threads,
+                updates=10.0 * len(q) * graph.n,  # a guess at the number of sweeps
+            )
+        ascent = Ascent(sweeper.marginals(), sweeps, changes, changes <= tolerance)
+        return _without_forbidden(graph, ascent) if graph.has_hard_factors else ascent
+
+    def bounds(self, q: Floats, temperature: float = 1.0) -> Floats:
+        graph = self.energy
+        if temperature == 1.0 and graph.is_binary_pairwise and not graph.has_hard_factors:
+            return _binary_bounds(graph, q)
+        return super().bounds(q, temperature)
+
+    def cooled_starts(self, count: int, bias: Floats, temperatures: Floats, rng: np.random.Generator) -> Floats:
+        """(count, n, L) random labelings, cooled by Gibbs sampling, one sweep per temperature."""
+        graph = self.energy
+        if count == 0:
+            return np.empty((0, *bias.shape))
+        allowed = np.repeat(np.isfinite(bias)[None], count, 0)
+        q = starts.one_hot(starts.labels(allowed, rng), graph.n_labels)
+        seeds = rng.integers(0, 2**63, count, dtype=np.uint64)
+        sweeper = _sweeper(graph, q, Tilt.shared(bias, count), soft_penalty(graph))
         _threads.split(
-            lambda a, b: walker.ascend(beta, tolerance, max_iterations, a, b, sweeps, changes),
-            len(q),
-            threads,
-            updates=10.0 * len(q) * graph.n,  # a guess at the number of sweeps
+            lambda a, b: sweeper.draw(1.0 / temperatures, seeds, a, b),
+            count,
+            self.options.threads,
+            updates=float(count * graph.n * len(temperatures)),
         )
-    return Ascent(walker.marginals(), sweeps, changes, changes <= tolerance)
+        return sweeper.marginals()
+
+    def critical_temperature(self) -> float:
+        """T_max of the graph with a finite price for forbidden states."""
+        soft = self.energy.softened(soft_penalty(self.energy))
+        return max(0.0, largest_eigenvalue(soft, self.allowed) / 2)
 
 
-def draw(
-    graph: FactorGraph,
-    q: Floats,
-    tilt: Tilt,
-    *,
-    penalty: float,
-    temperatures: Floats,
-    seeds: NDArray[np.uint64],
-    threads: int,
-) -> Floats:
-    """Cool a batch of labelings (K, n, L one-hot) by Gibbs sampling, one sweep per temperature."""
-    walker = _walker(graph, q, Tilt(tilt.bias, tilt.bias_of), penalty)
-    updates = float(len(q) * graph.n * len(temperatures))
-    _threads.split(lambda a, b: walker.draw(1.0 / temperatures, seeds, a, b), len(q), threads, updates=updates)
-    return walker.marginals()
+def hard_penalty(graph: FactorGraph) -> float:
+    """A price of forbidden states that no finite cost can outweigh."""
+    return 1e4 * max(1.0, graph.cost_scale) if graph.has_hard_factors else 0.0
+
+
+def soft_penalty(graph: FactorGraph) -> float:
+    """A price at which a sampler can still cross forbidden states."""
+    return 10.0 + 2.0 * graph.cost_scale if graph.has_hard_factors else 0.0
+
+
+def _without_forbidden(graph: FactorGraph, ascent: Ascent) -> Ascent:
+    """Set small probabilities to zero until no forbidden state has any: the smallest threshold that achieves it."""
+    q = ascent.q
+    waiting = np.arange(len(q))
+    for threshold in (1e-9, 1e-6, 1e-4, 1e-2, 1e-1):
+        kept = np.where(ascent.q[waiting] < threshold, 0.0, ascent.q[waiting])
+        q[waiting] = kept / kept.sum(-1, keepdims=True)
+        waiting = waiting[graph.violation(q[waiting]) > 0]
+        if len(waiting) == 0:
+            break
+    return Ascent(q, ascent.iterations, ascent.change, ascent.converged)
+
+
+def _binary_bounds(graph: FactorGraph, q: Floats) -> Floats:
+    """(K,) bounds of a binary pairwise graph in logit form."""
+    form = graph.binary(0.0)
+    base, rise = graph.binary_unary
+    out = np.empty(len(q))
+    kernels.binary.bounds(form.graph, rise + form.slope, np.ascontiguousarray(q[:, form.order, 1]), out)
+    out -= base + form.constant + graph.constant
+    if not graph.allowed.all():
+        out[np.any((q > 0) & ~graph.allowed, axis=(1, 2))] = -np.inf
+    return out
 
 
 def _sweep_by_color(graph: FactorGraph, update: Callable[[int, int], float], threads: int) -> float:
@@ -86,8 +142,8 @@ def _sweep_by_color(graph: FactorGraph, update: Callable[[int, int], float], thr
     return max(changes, default=0.0)
 
 
-class _Walker(Protocol):
-    """One form of the graph and of the state of all modes, and the kernels that go with it."""
+class _Sweeper(Protocol):
+    """The graph and the state of all modes in the form that one family of kernels takes."""
 
     def ascend(
         self,
@@ -104,11 +160,13 @@ class _Walker(Protocol):
     def marginals(self) -> Floats: ...
 
 
-def _walker(graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> _Walker:
-    return _Logits(graph, q, tilt, penalty) if graph.is_binary_pairwise else _Tables(graph, q, tilt, penalty)
+def _sweeper(graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> _Sweeper:
+    return (
+        _BinarySweeper(graph, q, tilt, penalty) if graph.is_binary_pairwise else _TableSweeper(graph, q, tilt, penalty)
+    )
 
 
-class _Logits:
+class _BinarySweeper:
     """Binary pairwise graphs: one number per variable."""
 
     def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:
@@ -150,13 +208,13 @@ class _Logits:
 
 
 def _renumbered(counts: FlatCounts, order: NDArray[np.int32]) -> FlatCounts:
-    """Count potentials whose members go by their places in ``order``."""
+    """Count potentials with members numbered by their places in ``order``."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order), dtype=order.dtype)
     return counts._replace(member=place[counts.member].astype(np.int32))
 
 
-class _Tables:
+class _TableSweeper:
     """Any factor graph: one number per label."""
 
     def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:

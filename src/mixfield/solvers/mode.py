@@ -38,7 +38,7 @@ class Mode:
 
 
 def _likeliest_plane(marginals: NDArray[Any]) -> NDArray[np.int64]:
-    """The same label by label: faster where each lies in memory of its own, and most are nowhere likely."""
+    """The same, one label after the other: faster where each is contiguous and most are zero everywhere."""
     best, labels = marginals[..., 0], np.zeros(marginals.shape[:-1], np.int64)
     for label in range(1, marginals.shape[-1]):
         plane = marginals[..., label]

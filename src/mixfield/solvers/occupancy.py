@@ -1,4 +1,4 @@
-"""POM's iteration: damped parallel updates of the probability that each cell is empty.
+"""People on a ground plane: POM's iteration, damped parallel updates of the probability that each cell is empty.
 
 ``a_n <- s a_n + (1 - s) / (1 + exp(logit_n / T))`` with all logits from the same average images.  The free energy does
 not fall at every step, so a run ends when nothing moves any more, as in the released program.
@@ -11,55 +11,53 @@ from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
 from mixfield.energy.occupancy import Occupancy
-from mixfield.solvers.ascent import Ascent
+from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.options import Ascent
 from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
 
-PATIENCE = 5  # updates in a row that move nothing by more than the tolerance
+STILL_UPDATES = 5  # updates in a row that change nothing by more than the tolerance
 
 
-def ascend(
-    energy: Occupancy,
-    q: Floats,
-    tilt: Tilt,
-    *,
-    temperature: Floats,
-    tolerance: float,
-    max_iterations: int,
-    threads: int,
-) -> Ascent:
-    """Update a batch of modes (K, n, 2) until nothing moves by ``tolerance`` any more."""
-    q = q.copy()
-    iterations, change = np.zeros(len(q), np.int32), np.zeros(len(q))
-    converged = np.zeros(len(q), bool)
-    views, counts = energy.views, tilt.flat_counts()
-    bias = tilt.bias + energy.prior_costs
+class OccupancySolver(MeanFieldSolver):
+    """POM's iteration for `Occupancy`."""
 
-    def work(first: int, last: int) -> None:
-        kernels.silhouettes.ascend(
-            views,
-            bias,
-            tilt.bias_of,
-            counts,
-            temperature,
-            energy.damping,
-            tolerance,
-            PATIENCE,
-            max_iterations,
-            first,
-            last,
-            q,
-            iterations,
-            change,
-            converged,
-        )
+    family = "occupancy"
+    default_tolerance = 1e-4
+    default_iterations = 300
+    energy: Occupancy
 
-    _threads.split(work, len(q), threads, updates=float(len(q)) * len(views.block))
-    return Ascent(_inside(q, tilt), iterations, change, converged)
+    def solve(
+        self,
+        q: Floats,
+        tilt: Tilt,
+        *,
+        temperature: float | Floats = 1.0,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+    ) -> Ascent:
+        """Update a batch (K, n, 2) until nothing changes by ``tolerance`` any more."""
+        q = q.copy()
+        iterations, change = np.zeros(len(q), np.int32), np.zeros(len(q))
+        converged = np.zeros(len(q), bool)
+        views, counts = self.energy.views, tilt.flat_counts()
+        bias = tilt.bias + self.energy.prior_costs
+        limit = self.max_iterations if max_iterations is None else max_iterations
+        limits = (self.tolerance if tolerance is None else tolerance, STILL_UPDATES, limit)
+        heat = np.full(len(q), temperature, np.float64)
+
+        def work(first: int, last: int) -> None:
+            kernels.silhouettes.ascend(
+                views, bias, tilt.bias_of, counts, heat, self.energy.damping, *limits, first, last, q, iterations,
+                change, converged,
+            )  # fmt: skip
+
+        _threads.split(work, len(q), self.options.threads, updates=float(len(q)) * len(views.block))
+        return Ascent(_without_forbidden(q, tilt), iterations, change, converged)
 
 
-def _inside(q: Floats, tilt: Tilt) -> Floats:
+def _without_forbidden(q: Floats, tilt: Tilt) -> Floats:
     """Forbidden labels get exactly zero, not the smallest probability that the kernel keeps."""
     allowed = np.isfinite(tilt.bias)[tilt.bias_of]
     kept = np.where(allowed, q, 0.0)

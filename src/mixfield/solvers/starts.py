@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.energy.base import Energy
-
 Floats = NDArray[np.float64]
 
 
@@ -30,9 +28,3 @@ def central(allowed: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
     """Nearly uniform marginals; the small noise breaks ties."""
     weights = np.where(allowed, 1.0 + 1e-3 * rng.random(allowed.shape), 0.0)
     return np.asarray(weights / weights.sum(-1, keepdims=True))
-
-
-def first(energy: Energy, allowed: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
-    """Where a first run begins: at the energy's own ``start`` (*shape, L) if it has one, else at the centre."""
-    told = getattr(energy, "start", None)
-    return central(allowed, rng) if told is None else np.asarray(told, np.float64).reshape(allowed.shape)

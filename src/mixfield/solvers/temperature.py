@@ -2,8 +2,7 @@
 
 Let lambda be the largest eigenvalue of -J, where J is the Jacobian of ``local_field`` on directions that sum to zero
 over the labels of each variable.  For such a direction d, ``sum d^2 / q >= 2 |d|^2``, so above **lambda / 2** the free
-energy of a pairwise energy is convex: there is nothing to look for at higher temperatures.  For the dense Gaussian CRF
-this is the paper's Gamma / 2.
+energy of a pairwise energy is convex.  For the dense Gaussian CRF this is the paper's Gamma / 2.
 """
 
 from __future__ import annotations
@@ -13,39 +12,18 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.energy.base import Energy, allowed_labels, fields
-from mixfield.energy.factor_graph import FactorGraph
-from mixfield.solvers.mean_field import soft_penalty
+from mixfield.energy.base import Energy, local_fields
 
 Floats = NDArray[np.float64]
 
+ACCURACY = 1e-3  # relative, of the eigenvalue
 
-def critical_temperature(energy: Energy) -> float:
-    """T_max = lambda / 2: at and above it the mean field is unique (pairwise energies) or nearly so (others).
 
-    Parameters
-    ----------
-    energy : any energy; its Jacobian is probed at the uniform point by differences of ``local_field``.  An energy that
-        knows the answer in closed form says so with an attribute ``critical_temperature``.
+def largest_eigenvalue(energy: Energy, allowed: NDArray[np.bool_]) -> float:
+    """Of -J at the uniform point, on directions that sum to zero over the ``allowed`` (n, L) labels of each variable.
 
-    Examples
-    --------
-    >>> import mixfield as mf
-    >>> from mixfield.solvers import critical_temperature
-    >>> round(critical_temperature(mf.FactorGraph.ising([0.0, 0.0], [(0, 1)], 1.5)), 6)
-    1.5
+    The Jacobian is applied by differences of ``local_field``, which are exact for pairwise energies.
     """
-    told = getattr(energy, "critical_temperature", None)
-    if told is not None:
-        return float(told)
-    allowed = allowed_labels(energy)
-    if isinstance(energy, FactorGraph):
-        energy = energy.softened(soft_penalty(energy))
-    return max(0.0, _largest_eigenvalue(energy, allowed) / 2)
-
-
-def _largest_eigenvalue(energy: Energy, allowed: NDArray[np.bool_]) -> float:
-    """Of -J on the directions that sum to zero over the allowed labels of each variable."""
     free = np.flatnonzero(allowed.sum(1) > 1)
     if len(free) == 0:
         return 0.0
@@ -57,43 +35,46 @@ def _largest_eigenvalue(energy: Energy, allowed: NDArray[np.bool_]) -> float:
         kept = np.where(inside, direction, 0.0)
         return np.where(inside, kept - kept.sum(1, keepdims=True) / inside.sum(1, keepdims=True), 0.0)
 
-    def response(flat: Floats) -> Floats:
+    def minus_jacobian(flat: Floats) -> Floats:
         direction = zero_sum(flat.reshape(inside.shape))
         size = np.abs(direction).max(initial=0.0)
         if size == 0.0:
-            return np.zeros_like(flat)
+            return np.zeros(inside.size)
         move = np.zeros(allowed.shape)
         move[free] = direction * (step / size)
-        there, back = fields(energy, np.stack([uniform + move, uniform - move]))[:, free]
-        slope = np.where(inside, there, 0.0) - np.where(inside, back, 0.0)
+        ahead, behind = local_fields(energy, np.stack([uniform + move, uniform - move]))[:, free]
+        slope = np.where(inside, ahead, 0.0) - np.where(inside, behind, 0.0)
         return -zero_sum(slope * (size / (2 * step))).ravel()
 
-    start = zero_sum(np.random.default_rng(0).standard_normal(inside.shape)).ravel()
-    return lanczos(response, start)
+    first = zero_sum(np.random.default_rng(0).standard_normal(inside.shape)).ravel()
+    return _largest(minus_jacobian, first)
 
 
-def lanczos(response: Callable[[Floats], Floats], start: Floats, *, steps: int = 60, accuracy: float = 1e-3) -> float:
-    """Largest eigenvalue of a symmetric operator, with the bound of its error added: rather above than below."""
+def temperature_steps(t_max: float, steps: int) -> Floats:
+    """``steps`` temperatures from just above 1 to ``t_max``, evenly spaced in log T, increasing."""
+    return np.geomspace(1.0, t_max, steps + 1)[1:]
+
+
+def _largest(operator: Callable[[Floats], Floats], first: Floats, *, steps: int = 60) -> float:
+    """Largest eigenvalue of a symmetric operator by the Lanczos iteration, plus the bound of its error.
+
+    The result is rather too large than too small, which ``scipy.sparse.linalg.eigsh`` does not offer.
+    """
     from scipy.linalg import eigh_tridiagonal
 
-    steps = min(steps, len(start))
-    basis = np.empty((steps, len(start)))
-    basis[0] = start / np.linalg.norm(start)
-    diagonal, off = np.zeros(steps), np.zeros(steps)
+    steps = min(steps, len(first))
+    basis = np.empty((steps, len(first)))
+    basis[0] = first / np.linalg.norm(first)
+    diagonal, off_diagonal = np.zeros(steps), np.zeros(steps)
     for k in range(steps):
-        image = response(basis[k])
+        image = operator(basis[k])
         diagonal[k] = image @ basis[k]
         for _ in range(2):  # orthogonal to all before it, to rounding
             image = image - (basis[: k + 1] @ image) @ basis[: k + 1]
-        off[k] = np.linalg.norm(image)
-        values, vectors = eigh_tridiagonal(diagonal[: k + 1], off[:k])
-        largest, error = float(values[-1]), float(off[k] * abs(vectors[-1, -1]))
-        if error <= accuracy * abs(largest) or off[k] < 1e-12 or k + 1 == steps:
+        off_diagonal[k] = np.linalg.norm(image)
+        values, vectors = eigh_tridiagonal(diagonal[: k + 1], off_diagonal[:k])
+        largest, error = float(values[-1]), float(off_diagonal[k] * abs(vectors[-1, -1]))
+        if error <= ACCURACY * abs(largest) or off_diagonal[k] < 1e-12 or k + 1 == steps:
             break
-        basis[k + 1] = image / off[k]
+        basis[k + 1] = image / off_diagonal[k]
     return largest + error
-
-
-def ladder(t_max: float, steps: int) -> Floats:
-    """``steps`` temperatures from just above 1 to ``t_max``, evenly spaced in log T, increasing."""
-    return np.geomspace(1.0, t_max, steps + 1)[1:]

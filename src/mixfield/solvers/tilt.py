@@ -1,4 +1,4 @@
-"""What clamping adds to an energy: "well known additional potentials" (section 5.2.1 of the paper)."""
+"""Additional potentials that clamping adds to an energy (section 5.2.1 of the paper); solvers know no constraints."""
 
 from __future__ import annotations
 

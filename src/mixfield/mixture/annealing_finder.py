@@ -1,0 +1,137 @@
+"""The mode of each cell by annealing: cooled random states, flips of whole groups, and every optimum seen."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.constraints.cell import Cell
+from mixfield.constraints.clamp import Clamp, solve_in_cell
+from mixfield.constraints.solution import CellSolution
+from mixfield.criteria.group_flips import flipped, transition_groups
+from mixfield.criteria.leaf import Leaf
+from mixfield.criteria.optima import Optima
+from mixfield.energy.base import ability
+from mixfield.mixture.finder import ClampedFinder
+from mixfield.solvers.base import MeanFieldSolver
+
+Floats = NDArray[np.float64]
+
+HARD_FACTOR_SWEEPS = 5  # times as many sweeps where joint states are forbidden: a state that breaks one is worthless
+
+
+@dataclass(frozen=True)
+class Search:
+    """How hard the optimum of each cell is searched for.
+
+    Attributes
+    ----------
+    root, leaf : random states that are cooled to find optima of the whole field, and of each cell.
+    root_sweeps, leaf_sweeps : steps of their cooling from T_max to 1.
+    budget : numbers in a batch of starting points; large fields get fewer of them, and faster coolings.
+    remembered : starts taken from the optima seen before, per cell.
+    temperatures : steps between 1 and T_max at which phase transitions are looked for.
+    polish : starts that each finished leaf takes from the optima found after it.
+    standing : whether each new mode is also solved without its clamp, to find optima of the whole field; `Lookahead`
+        needs them.
+    melts, groups : optima in which groups with a common phase transition are flipped, and groups in each.
+    """
+
+    root: int = 24
+    leaf: int = 1
+    root_sweeps: int = 300
+    leaf_sweeps: int = 100
+    budget: float = 3e5
+    remembered: int = 4
+    temperatures: int = 8
+    melts: int = 4
+    groups: int = 32
+    polish: int = 8
+    standing: bool = True
+
+    def affordable(self, count: int, size: int) -> int:
+        """How many starting points of ``size`` numbers each, at most ``count``."""
+        return min(count, max(2, int(self.budget // max(size, 1))))
+
+    def cooling(self, sweeps: int, size: int, t_max: float) -> Floats:
+        """Temperatures from T_max to 1."""
+        return np.geomspace(max(t_max, 1.0), 1.0, min(sweeps, max(20, int(10 * self.budget // max(size, 1)))))
+
+
+class AnnealingFinder(ClampedFinder):
+    """Finds the modes of cells by annealing, and keeps every optimum on the way."""
+
+    def __init__(
+        self, solver: MeanFieldSolver, rng: np.random.Generator, clamp: Clamp, search: Search, t_max: float
+    ) -> None:
+        super().__init__(solver, rng, clamp)
+        self.search, self.t_max, self.n_temperatures = search, t_max, search.temperatures
+        n, n_labels = solver.allowed.shape
+        self.optima = Optima(n, n_labels, capacity=int(max(8, min(256, 2e7 // max(n * n_labels, 1)))))
+
+    @property
+    def _size(self) -> int:
+        """Numbers of one mode."""
+        return int(self.solver.allowed.size)
+
+    def root(self, cell: Cell) -> CellSolution:
+        """The best optimum of the whole field that many coolings find."""
+        patience = HARD_FACTOR_SWEEPS if ability(self.solver.energy, "has_hard_factors", False) else 1
+        count = self.search.affordable(self.search.root, self._size)
+        temperatures = self.search.cooling(patience * self.search.root_sweeps, self._size, self.t_max)
+        cooled = self.solver.cooled_starts(count, cell.bias, temperatures, self.rng)
+        first = self.solver.first_start(self.solver.allowed, self.rng)
+        return self.root_from(cell, np.concatenate([first[None], cooled]))
+
+    def improve_root(self, root: Leaf) -> CellSolution | None:
+        """A better root from flips of groups in the plain mean field and in the best optima known, if there is one."""
+        done: set[bytes] = set()
+        found: CellSolution | None = None
+        for _ in range(self.search.melts):
+            q = self._next_optimum(done)
+            if q is None:
+                break
+            groups = transition_groups(root, q, self.search.affordable(self.search.groups, self._size))
+            if groups:
+                best = float(found.log_z[0]) if found else root.log_z
+                better = self.best_in_cell(root.cell, flipped(root, q, groups), above=best + 1e-6)
+                if better is not None and better.log_z[0] > best:
+                    found = better
+        return found
+
+    def _next_optimum(self, done: set[bytes]) -> Floats | None:
+        """The first optimum found, then the others by their bounds, each labeling once."""
+        labelings = self.optima.q.argmax(-1)
+        for k in [0, *np.argsort(-self.optima.log_z, kind="stable").tolist()]:
+            labeling = labelings[k].tobytes()
+            if labeling not in done:
+                done.add(labeling)
+                return np.asarray(self.optima.q[k])
+        return None
+
+    def solve_in_cell(self, cell: Cell, parent: CellSolution) -> CellSolution | None:
+        """The best mode of a cell, from its parent, from the optima seen before and from fresh coolings."""
+        temperatures = self.search.cooling(self.search.leaf_sweeps, self._size, self.t_max)
+        cooled = self.solver.cooled_starts(self.search.leaf, cell.bias, temperatures, self.rng)
+        known = self.optima.best_for(cell, self.search.remembered)
+        best = self.best_in_cell(cell, np.concatenate([parent.q, known, cooled]))
+        if best is not None and self.search.standing and not self.optima.is_standing(best.q[0]):
+            free = solve_in_cell(self.rough_solver, Cell(self.solver.allowed), best.q, self.clamp)
+            self.optima.add(free.q, free.log_z, standing=True)
+        return best
+
+    def polish(self, leaf: Leaf) -> CellSolution | None:
+        """A better mode of a finished leaf, from the optima that were found after it."""
+        if not self.search.polish:
+            return None
+        known = self.optima.best_for(leaf.cell, self.search.polish)
+        better = self.best_in_cell(leaf.cell, known, above=leaf.log_z + 1e-6)
+        return better if better is not None and better.log_z[0] > leaf.log_z else None
+
+    def fork(self) -> AnnealingFinder:
+        twin = copy(self)
+        twin.optima = self.optima.copy()
+        return twin

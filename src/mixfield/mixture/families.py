@@ -1,0 +1,120 @@
+"""The defaults of each family of solvers: where to cut, and how the modes of cells are found.
+
+`register_family` adds a family; the key is `MeanFieldSolver.family`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixfield.constraints.clamp import Clamp
+from mixfield.constraints.firm_clamp import FirmClamp
+from mixfield.criteria.base import Criterion, LimitsOverlap
+from mixfield.criteria.field_ranked import FieldRanked
+from mixfield.criteria.lookahead import Lookahead
+from mixfield.criteria.most_plausible import MostPlausible
+from mixfield.errors import MixfieldError
+from mixfield.mixture.annealing_finder import AnnealingFinder, Search
+from mixfield.mixture.dense_finder import DenseModeFinder
+from mixfield.mixture.direct_finder import DirectFinder
+from mixfield.mixture.finder import ModeFinder
+from mixfield.solvers.base import MeanFieldSolver
+
+
+@dataclass(frozen=True)
+class FinderSettings:
+    """What a mode finder is made from.
+
+    Attributes
+    ----------
+    solver, criterion, t_max, rng : of the tree.
+    clamp, search : what the user asked for; None leaves it to the family.
+    """
+
+    solver: Any
+    criterion: Criterion
+    t_max: float
+    rng: np.random.Generator
+    clamp: Clamp | FirmClamp | None = None
+    search: Search | None = None
+
+
+MakeFinder = Callable[[FinderSettings], ModeFinder]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Defaults of one family.
+
+    Attributes
+    ----------
+    criterion : from an energy to the criterion that cuts it.
+    finder : from settings to the finder of the modes of its cells.
+    """
+
+    criterion: Callable[[Any], Criterion]
+    finder: MakeFinder
+
+
+def annealing_finder(settings: FinderSettings) -> ModeFinder:
+    """Search by annealing."""
+    clamp = _soft_clamp(settings, Clamp())
+    return AnnealingFinder(settings.solver, settings.rng, clamp, settings.search or Search(), settings.t_max)
+
+
+def direct_finder(settings: FinderSettings) -> ModeFinder:
+    """No search: one run per cell, from its parent's mode."""
+    return DirectFinder(settings.solver, settings.rng, _soft_clamp(settings, Clamp()))
+
+
+def _people_finder(settings: FinderSettings) -> ModeFinder:
+    """No search unless asked for; groups are neighbouring cells of which one is enough."""
+    if settings.search is not None:
+        return annealing_finder(settings)
+    clamp = _soft_clamp(settings, Clamp(seeded=True, bisections=0))
+    return DirectFinder(settings.solver, settings.rng, clamp, n_temperatures=24)
+
+
+def _dense_finder(settings: FinderSettings) -> ModeFinder:
+    """Firm clamps and releases, unless multipliers or a search are asked for."""
+    if isinstance(settings.clamp, Clamp) or settings.search is not None:
+        return annealing_finder(settings)
+    distinct = settings.criterion.distinct if isinstance(settings.criterion, LimitsOverlap) else 1.0
+    return DenseModeFinder(settings.solver, settings.clamp or FirmClamp(), distinct=distinct)
+
+
+def _soft_clamp(settings: FinderSettings, default: Clamp) -> Clamp:
+    if isinstance(settings.clamp, FirmClamp):
+        raise MixfieldError(
+            "FirmClamp needs an attractive DenseCRF and no search, "
+            f"got {type(settings.solver.energy).__name__}; use mf.constraints.Clamp"
+        )
+    return settings.clamp or default
+
+
+_FAMILIES = {
+    "factor_graph": Family(lambda _: Lookahead(), annealing_finder),
+    "generic": Family(lambda _: Lookahead(), annealing_finder),
+    "dense": Family(lambda _: MostPlausible(), _dense_finder),
+    "repulsive_dense": Family(lambda _: MostPlausible(), annealing_finder),
+    "occupancy": Family(lambda energy: FieldRanked.for_scene(energy.scene), _people_finder),
+}
+
+
+def register_family(name: str, family: Family) -> None:
+    """Set the defaults of the solvers of a family."""
+    _FAMILIES[name] = family
+
+
+def family_of(solver: MeanFieldSolver) -> Family:
+    """The defaults for a solver."""
+    if solver.family not in _FAMILIES:
+        raise MixfieldError(
+            f"family {solver.family!r} of {type(solver).__name__} is not one of {', '.join(sorted(_FAMILIES))}; "
+            "add it by mixfield.mixture.register_family"
+        )
+    return _FAMILIES[solver.family]

@@ -1,0 +1,109 @@
+"""How the marginals of several modes of a dense field lie in memory: channels, the modes of a label side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _threads, kernels
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.unary import FORBIDDEN
+from mixfield.filters.buffers import BufferPool, aligned_zeros, channel_width
+
+Float32s = NDArray[np.float32]
+
+FEW_LABELS = 6  # up to so many labels it pays to leave out the last one, which the others determine
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Channels (n, stored * K, padded) of K modes: ``channels[i, l * K + k] = q_k,i(l)``.
+
+    Attributes
+    ----------
+    crf : the field.
+    n_modes : K.
+    pool : where arrays come from.
+    """
+
+    crf: DenseCRF
+    n_modes: int
+    pool: BufferPool | None = None
+
+    @cached_property
+    def stored(self) -> int:
+        """Labels stored per mode: all, or all but the last where it follows from the others."""
+        n_labels = self.crf.n_labels
+        return n_labels - 1 if self.crf.is_potts and 1 < n_labels <= FEW_LABELS else n_labels
+
+    @property
+    def used(self) -> int:
+        """Channels in use, without padding."""
+        return self.stored * self.n_modes
+
+    @property
+    def width(self) -> int:
+        """Channels allocated per pixel."""
+        return channel_width(self.used)
+
+    def of(self, n_modes: int) -> Layout:
+        """The layout of another number of modes."""
+        return Layout(self.crf, n_modes, self.pool)
+
+    def zeros(self) -> Float32s:
+        """Channels (n, width)."""
+        return aligned_zeros(self.crf.n, self.width, pool=self.pool)
+
+    def by_label(self, channels: Float32s) -> Float32s:
+        """The same memory as (n, stored, K)."""
+        return channels[:, : self.used].reshape(self.crf.n, self.stored, self.n_modes)
+
+    def pack(self, q: NDArray[np.floating]) -> Float32s:
+        """Marginals (K, n, L) as channels."""
+        channels = self.zeros()
+        self.by_label(channels)[:] = q[..., : self.stored].transpose(1, 2, 0)
+        return channels
+
+    def unpack(self, channels: Float32s) -> NDArray[Any]:
+        """Channels as marginals (K, n, L)."""
+        return self._completed(self.crf.costs, self.by_label(channels).transpose(2, 0, 1))
+
+    def take(self, channels: Float32s, modes: NDArray[np.intp]) -> Float32s:
+        """Channels of some of the modes, in the layout ``of(len(modes))``."""
+        smaller = self.of(len(modes))
+        some = smaller.zeros()
+        smaller.by_label(some)[:] = self.by_label(channels)[..., modes]
+        return some
+
+    def probabilities(
+        self, channels: Float32s, mode: int, points: NDArray[np.int64], labels: NDArray[np.int64]
+    ) -> Float32s:
+        """(p,) probabilities of one label of each of some pixels in one of the modes."""
+        stored, n_labels = self.by_label(channels)[..., mode], self.crf.n_labels
+        if self.stored == n_labels or not (labels == n_labels - 1).any():
+            return np.asarray(stored[points, labels])
+        return np.asarray(self._completed(self.crf.costs[points], stored[points])[np.arange(len(points)), labels])
+
+    def labelings(self, channels: Float32s, threads: int) -> NDArray[np.int32]:
+        """(K, n) the most probable label of each pixel in each mode."""
+        labels = np.empty((self.n_modes, self.crf.n), np.int32)
+
+        def work(first: int, last: int) -> None:
+            kernels.softmax.likeliest(self.crf.costs, channels, self.stored, self.n_modes, first, last, labels)
+
+        _threads.split(work, self.crf.n, threads, updates=channels.size)
+        return labels
+
+    def _completed(self, costs: Float32s, stored: Float32s) -> Float32s:
+        """Probabilities (..., n, stored) with that of the last label, where it is not stored, (..., n, L)."""
+        count, n_labels = stored.shape[-1], costs.shape[-1]
+        q = np.empty((*stored.shape[:-1], n_labels), np.float32)
+        q[..., :count] = stored
+        if count < n_labels:
+            rest = 1.0 - sum(q[..., c] for c in range(count))
+            q[..., -1] = np.where(costs[:, -1] < FORBIDDEN, np.maximum(0.0, rest), 0.0)
+        return q
