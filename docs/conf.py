@@ -1,4 +1,4 @@
-"""How the documentation is built: ``sphinx-build -W docs docs/_build``."""
+"""Sphinx configuration; build with ``sphinx-build -W docs docs/_build``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import warnings
-from glob import glob
 
 import mixfield
 
@@ -29,10 +28,10 @@ extensions = [
 exclude_patterns = ["_build", "Thumbs.db", "auto_examples/*.ipynb", "auto_examples/*.py"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-suppress_warnings = ["config.cache", "ref.python"]  # functions in settings; plain words that are also names
+suppress_warnings = ["config.cache", "ref.python"]  # functions in the settings; ambiguous names
 
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings tell shapes, which types cannot
+autodoc_typehints = "none"  # the docstrings give shapes
 autodoc_member_order = "bysource"
 napoleon_use_ivar = True
 napoleon_use_rtype = False
@@ -52,14 +51,14 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
 }
 
-# pages that move with every release, or that refuse robots
+# addresses that change with every release, or that refuse automatic requests
 linkcheck_ignore = [r"https://doi\.org/.*", r"https://sphinx-gallery\.github\.io.*"]
 linkcheck_timeout = 10
 
 
-def _plain_text(app, what, name, obj, options, lines):
-    """Docstrings are plain text: ``*shape`` is no emphasis, and what follows a parameter's colon tells, not types."""
-    told, section = [], ""
+def _escape_docstring(app, what, name, obj, options, lines):
+    """Escape ``*shape`` and ``|x|``, and put the text after a parameter's colon below it: it is not a type."""
+    result, section = [], ""
     for k, line in enumerate(lines):
         if k + 1 < len(lines) and set(lines[k + 1].strip()) == {"-"}:
             section = line.strip()
@@ -67,19 +66,9 @@ def _plain_text(app, what, name, obj, options, lines):
         parts[::2] = [re.sub(r"(\*(?=shape))|(\|(?=\w)|(?<=\w)\|)", r"\\\g<0>", part) for part in parts[::2]]
         line = "``".join(parts)
         entry = re.match(r"([\w, ]+) : (.+)", line)
-        told += [entry[1], f"    {entry[2]}"] if entry and section in ("Parameters", "Attributes") else [line]
-    lines[:] = told
-
-
-def _pages_that_are_there(app, name, source):
-    """The list of pages names some that other branches bring."""
-    if name == "index":
-        wanted = [
-            line for line in source[0].split("\n") if line != "reliability*" or glob(f"{app.srcdir}/reliability*")
-        ]
-        source[0] = "\n".join(wanted)
+        result += [entry[1], f"    {entry[2]}"] if entry and section in ("Parameters", "Attributes") else [line]
+    lines[:] = result
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", _plain_text, priority=400)
-    app.connect("source-read", _pages_that_are_there)
+    app.connect("autodoc-process-docstring", _escape_docstring, priority=400)

@@ -1,4 +1,4 @@
-"""Make the pictures of the documentation again: ``python docs/pictures.py`` (extras demo, plot and browser)."""
+"""Regenerate the images of the documentation: ``python docs/pictures.py`` (extras demo, plot and browser)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import mixfield as mf
-from mixfield.apps import as_pixels, segmentation_energy, superpixel_energy
+from mixfield.apps import ModeRanking, as_pixels, segmentation_energy, superpixel_energy
 from mixfield.reports import demos
 from mixfield.reports.video_page import VideoFrame, video_page
 
 HERE = Path(__file__).parent / "images"
-COLOURS = 200  # of the palette of a picture, so that it stays small
+COLOURS = 200  # of the palette: keeps the files small
 
 
 def demo_figure() -> None:
-    """The scribbles and the four interpretations side by side."""
+    """The scribbles and the four modes side by side."""
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -34,44 +34,40 @@ def demo_figure() -> None:
     given[photo.scribbles == 0], given[photo.scribbles == 1] = (40, 110, 255), (255, 221, 0)
     figure, axes = pyplot.subplots(1, 5, figsize=(13, 3), layout="constrained")
     axes[0].imshow(given)
-    axes[0].set_title("what was given")
+    axes[0].set_title("scribbles")
     axes[0].set_axis_off()
     post.plot(photo.image, axes=axes[1:])
     figure.savefig(HERE / "demo.png", dpi=85, bbox_inches="tight")
     _small(HERE / "demo.png")
 
 
-def doubtful_video(frames: int = 14) -> str:
-    """A page about a ball that passes in front of a patch of its own colour."""
+def ambiguous_video(frames: int = 14) -> str:
+    """The page of a video: a ball that moves, and that the scores miss in every fourth frame."""
     rows, columns = np.mgrid[:60, :100]
+    texture = np.random.default_rng(0).integers(0, 30, (60, 100, 1), np.uint8)
     kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
-    images, single, posteriors = [], [], []
+    images, single, posteriors, weights = [], [], [], []
     for t in range(frames):
-        image = np.full((60, 100, 3), (70, 90, 110), np.uint8)
-        patch, ball = (columns > 58) & (columns < 78) & (rows > 15) & (rows < 45), _disc(rows, columns, 10 + 6 * t)
-        image[patch] = (190, 80, 60)
-        image[ball] = (205, 75, 55)
-        scores = np.where(ball, 0.85, np.where(patch, 0.65 if t % 3 == 2 else 0.25, 0.2))
+        ball = (rows - 30) ** 2 + (columns - 15 - 5 * t) ** 2 < 180
+        image = (np.where(ball[..., None], (205, 75, 55), (70, 90, 110)) + texture).astype(np.uint8)
+        scores = np.where(ball, 0.35 if t % 4 == 2 else 0.85, 0.15)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             energy = segmentation_energy(image, scores, kernels=kernels)
             single.append(mf.mean_field(energy).labeling())
             posteriors.append(mf.infer(energy, n_modes=3))
+        weights.append(posteriors[-1].calibrated(ModeRanking(energy, image)))
         images.append(image)
-    chosen = mf.segment_video(images, posteriors).chosen_modes.tolist()
-    found = [
-        VideoFrame(image, plain, post.labelings(), post.weights, mode)
-        for image, plain, post, mode in zip(images, single, posteriors, chosen, strict=True)
+    chosen = mf.segment_video(images, posteriors, weights=weights).chosen_modes.tolist()
+    pages = [
+        VideoFrame(image, labels, post.labelings(), share, mode)
+        for image, labels, post, share, mode in zip(images, single, posteriors, weights, chosen, strict=True)
     ]
-    return video_page(found, names=("background", "object"), title="A ball in front of a patch of its colour")
-
-
-def _disc(rows: np.ndarray, columns: np.ndarray, x: float) -> np.ndarray:
-    return (rows - 30) ** 2 + (columns - x) ** 2 < 80
+    return video_page(pages, names=("background", "ball"), title="A ball that the scores miss in some frames")
 
 
 def screenshots(folder: Path) -> None:
-    """The four pages in a browser."""
+    """Screenshots of the four kinds of pages."""
 
     def quiet(done: int) -> None:
         pass
@@ -80,7 +76,7 @@ def screenshots(folder: Path) -> None:
     demos.people(folder / "people", progress=quiet)
     demos.graph(folder / "graph", progress=quiet)
     (folder / "video").mkdir()
-    (folder / "video" / "report.html").write_text(doubtful_video(), encoding="utf-8")
+    (folder / "video" / "report.html").write_text(ambiguous_video(), encoding="utf-8")
     program = shutil.which("chromium") or sys.exit("no chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -98,7 +94,7 @@ def screenshots(folder: Path) -> None:
                 box = page.locator("#view").bounding_box()
                 page.mouse.move(box["x"] + 0.78 * box["width"], box["y"] + 0.85 * box["height"])
             elif name in ("people", "video"):
-                page.locator("#time").fill("5")
+                page.locator("#time").fill("6" if name == "video" else "5")  # a frame whose mode is not the heaviest
                 page.locator("#play").focus()
             target = HERE / f"report-{name}.png"
             page.screenshot(path=target)

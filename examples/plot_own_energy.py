@@ -1,9 +1,9 @@
 """
-Bring your own energy
+An energy of your own
 =====================
 
-An energy needs no base class. Anything with a shape, a number of labels and three functions will do: the cost of a
-labeling, its expected cost under independent marginals, and the expected cost of each label of each variable.
+An energy needs no base class. It is any object with a shape, a number of labels and three functions: the cost of a
+labeling, the expected cost under independent marginals, and the expected cost of each label of each variable.
 """
 
 import matplotlib.pyplot as plt
@@ -12,12 +12,12 @@ import numpy as np
 import mixfield as mf
 
 # %%
-# Sixty voters on a line want to agree with the overall majority, and a little with a private opinion. No pairwise table
-# is ever built: the energy depends on the count alone.
+# Each of sixty voters gains by voting with the majority, and has a private preference. The energy depends only on the
+# number of votes and the private costs; no table over pairs of voters is built.
 
 
 class Majority:
-    """Voters who gain from agreeing with the majority; ``opinion`` is each one's cost of voting 1."""
+    """Voters who gain by voting with the majority; ``opinion`` (n,) is the cost of voting 1 for each."""
 
     n_labels = 2
 
@@ -38,10 +38,10 @@ class Majority:
 
 
 # %%
-# Two parties. Mean field would name one of them.
+# There are two modes, one for each majority; mean field returns one of them.
 
 opinion = np.random.default_rng(1).normal(0, 2, 60)
-opinion -= opinion.mean() + 0.01  # on the whole, nearly undecided
+opinion -= opinion.mean() + 0.01  # nearly balanced
 post = mf.infer(Majority(opinion, strength=300.0), n_modes=2)
 print("votes for 1:", post.labelings().sum(1), "with probability", post.weights.round(3))
 
@@ -49,9 +49,9 @@ print("votes for 1:", post.labelings().sum(1), "with probability", post.weights.
 
 figure, axis = plt.subplots(figsize=(7, 3.6), layout="constrained")
 costs = np.linspace(-8, 8, 200)
-axis.plot(costs, 1 / (1 + np.exp(costs)), "--", color="grey", label="alone, without a majority")
+axis.plot(costs, 1 / (1 + np.exp(costs)), "--", color="grey", label="without interaction")
 for k, mode in enumerate(post.modes):
     axis.plot(opinion, mode.marginals[:, 1], "o", label=f"mode {k + 1}, probability {100 * post.weights[k]:.0f} %")
-axis.set(xlabel="a voter's own cost of voting 1", ylabel="P(votes 1)", title="The same voters under two majorities")
+axis.set(xlabel="private cost of voting 1", ylabel="P(votes 1)", title="Marginals of the two modes")
 axis.legend(loc="center right")
 plt.show()

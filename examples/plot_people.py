@@ -1,41 +1,41 @@
 """
-People behind people
-====================
+Detect and track people
+=======================
 
-Two cameras see silhouettes in a room. Where people hide each other, several groups of people explain the same masks.
-``mf.detect`` returns several explanations with their probabilities; ``mf.track`` then chooses one per frame so that the
-tracks through time make sense.
+Two cameras give foreground masks. Where people occlude each other, several sets of positions explain the same masks.
+``mf.detect`` returns several of them as weighted modes; ``mf.track`` chooses one mode per frame and the tracks of least
+total cost.
 """
 
 import matplotlib.pyplot as plt
 
 import mixfield as mf
-from mixfield.apps.detection import positions
 
 # %%
-# Four people, nine frames of noisy masks, and four explanations of each.
+# Four people, nine frames of noisy masks, four modes per frame.
 
 walk = mf.datasets.walking_people(n_people=4, n_cameras=2, n_frames=9, rng=0)
 posteriors = [mf.detect(walk.scene, list(masks), n_modes=4) for masks in walk.masks]
 tracks = mf.track(posteriors, walk.scene, frame_rate=4.0, max_speed=2.0)
-print("mode chosen in each frame:", tracks.chosen_modes + 1, " gap to the best choice:", round(tracks.gap, 6), "%")
+print("mode chosen in each frame:", tracks.chosen_modes + 1, " optimality gap:", round(tracks.gap, 6), "%")
 
 # %%
-# A frame in which time overruled the heaviest mode: its four explanations from above, the truth as crosses.
+# A frame in which tracking chose another mode than the one of largest weight: its four modes on the ground plane, the
+# true positions as crosses.
 
 frame = int(tracks.chosen_modes.argmax())
 figure = posteriors[frame].plot()
 for k, (mode, axis) in enumerate(zip(posteriors[frame].modes, figure.axes, strict=True)):
     cells = walk.truth[frame] / walk.scene.ground.cell - 0.5
     axis.plot(*cells.T, "x", color="tab:orange", markersize=9, markeredgewidth=2)
-    count = len(positions(mode, walk.scene, one_per_person=True))
+    count = len(mf.positions(mode, walk.scene, one_per_person=True))
     chosen = ", chosen" if k == tracks.chosen_modes[frame] else ""
     axis.set_title(f"{axis.get_title()}\n{count} people{chosen}")
     axis.invert_yaxis()
 plt.show()
 
 # %%
-# The masks that each of them explains, and the tracks beside the true paths (grey).
+# The masks of that frame, and the tracks over the true paths (grey).
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
 for c, axis in enumerate(axes[:2]):

@@ -2,9 +2,9 @@
 Refine the scores of a network
 ==============================
 
-A network gives blurred and doubtful probabilities; the image has sharp borders. A dense CRF brings both together, and
-where the evidence can be read in two ways, it returns both. Here is a scene with a blue square that the network half
-believes in.
+The probabilities of a network are noisy; the image has sharp edges. A dense CRF combines both. Where the evidence
+supports two segmentations, ``mf.segment`` returns both. In this scene the network gives the blue square a probability
+of one half.
 """
 
 import matplotlib.pyplot as plt
@@ -14,24 +14,25 @@ import mixfield as mf
 from mixfield.apps import entropy_gap, segmentation_energy
 
 # %%
-# An image with two squares, and the probability of "object": sure of the red square, 0.56 for the blue one, with
-# blotches. At 0.56 the evidence just pays for the border of the square. Every pixel has a vote, so 0.54 or 0.58 would
-# decide the matter: weights of dense fields are this sensitive, and are to be read as an order more than as odds.
+# An image with two squares, and the scores of three labels: background, red, blue. The red square has the probability
+# 0.8, the blue one 0.5, with noise in blocks. At 0.5 the evidence of the blue square is about equal to the cost of its
+# boundary. A dense CRF counts every pixel as independent evidence, so at 0.48 or 0.52 one mode would have almost all of
+# the weight.
 
 rng = np.random.default_rng(0)
 height, width = 60, 96
+red, blue = np.s_[15:45, 12:40], np.s_[15:45, 56:84]
 image = np.full((height, width, 3), 90, np.uint8)
-image[15:45, 12:40] = (200, 60, 50)
-image[15:45, 56:84] = (60, 80, 190)
-scores = np.full((height, width), 0.25)
-scores[15:45, 12:40] = 0.8
-scores[15:45, 56:84] = 0.56
-blotches = np.repeat(np.repeat(rng.normal(0, 0.06, (height // 6, width // 6)), 6, 0), 6, 1)
-scores = np.clip(scores + blotches, 0.02, 0.98)
+image[red], image[blue] = (200, 60, 50), (60, 80, 190)
+scores = np.full((height, width, 3), 0.1)
+scores[red][..., 1], scores[blue][..., 2] = 0.8, 0.5
+scores += np.repeat(np.repeat(rng.normal(0, 0.06, (height // 6, width // 6, 1)), 6, 0), 6, 1)
+scores = np.clip(scores, 0.02, 0.98)
+scores[..., 0] = np.clip(1 - scores[..., 1] - scores[..., 2], 0.02, 1)
 
 # %%
-# One call. Kernels say how strongly near pixels of similar colour agree; `entropy_gap` maps the doubt that the first
-# mode does not show.
+# `Kernels` holds the bandwidths and weights of the pairwise terms. `entropy_gap` is the entropy at a higher temperature
+# minus that of the first mode.
 
 kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
 post = mf.segment(image, scores, n_modes=2, kernels=kernels)
@@ -42,7 +43,8 @@ print("weights", post.weights.round(3))
 # %%
 
 figure, axes = plt.subplots(1, 5, figsize=(14, 2.4), layout="constrained")
-for axis, picture, title in zip(axes, (image, scores, gap), ("image", "scores", "hidden doubt (bits)"), strict=False):
+titles = ("image", "probability of blue", "entropy gap (bits)")
+for axis, picture, title in zip(axes, (image, scores[..., 2], gap), titles, strict=False):
     axis.imshow(picture, vmin=0, vmax=1)
     axis.set_title(title)
     axis.set_axis_off()

@@ -1,4 +1,4 @@
-"""Every code block of the documentation runs, every command in it is understood, every function it names exists."""
+"""Code blocks and commands of the documentation run, and every name, link and path in it exists."""
 
 from __future__ import annotations
 
@@ -11,19 +11,27 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import mixfield
 from mixfield.cli import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAGES = [page for page in PAGES if not {"_build", "auto_examples", "generated"} & set(page.parts)]
+DOCS = ROOT / "docs"
+GENERATED = {"_build", "auto_examples", "generated"}
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [page for page in PAGES if not GENERATED & set(page.parts)]
+SUBPACKAGES = ("apps", "constraints", "criteria", "energy", "io", "mixture", "scene", "solvers", "temporal")
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", text_of(page), re.DOTALL)
 
 
 def commands(page: Path, *, console: bool = False) -> list[list[str]]:
-    """The mixfield commands of the shell blocks of a page, and of those that only show them after a ``$``."""
+    """The mixfield commands of the shell blocks of a page; with ``console`` also those after a ``$`` prompt."""
     lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
     if console:
         lines += [line.removeprefix("$ ") for block in blocks(page, "console") for line in block.splitlines()]
@@ -35,26 +43,37 @@ def run(block: str) -> None:
     for line in block.splitlines():
         words = shlex.split(line, comments=True)
         assert words[0] == "mixfield"
-        answer = CliRunner().invoke(app, words[1:])
-        assert answer.exit_code == 0, (line, answer.output)
+        result = CliRunner().invoke(app, words[1:])
+        assert result.exit_code == 0, (line, result.output)
+
+
+def loaded(name: str) -> object:
+    """The object with a dotted name, importing submodules on the way."""
+    found = import_module("mixfield")
+    for part in name.split(".")[1:]:
+        found = getattr(found, part) if hasattr(found, part) else import_module(f"{found.__name__}.{part}")
+    return found
+
+
+# ---------------------------------------------------------------- code blocks and commands
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "(?:python|sh)")], ids=lambda page: page.name)
 def test_blocks_run_in_order(page, tmp_path, monkeypatch):
-    """Python, and on every page but the README, whose commands need files (see `test_readme`), commands."""
+    """Python blocks of all pages, and commands of all but README (see `test_readme`) and CONTRIBUTING."""
     monkeypatch.chdir(tmp_path)
     session: dict[str, object] = {}
     for block in blocks(page, "(?:python|sh)"):
-        if f"```python\n{block}" in page.read_text(encoding="utf-8"):
+        if f"```python\n{block}" in text_of(page):
             exec(compile(block, page.name, "exec"), session)
-        elif page.name != "README.md":
+        elif page.parent != ROOT:
             run(block)
     if page.name == "command-line.md":
         assert (tmp_path / "report.html").exists()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page, console=True)], ids=lambda page: page.name)
-def test_commands_are_understood(page):
+def test_commands_parse(page):
     program = typer.main.get_command(app)
     for words in commands(page, console=True):
         verb, rest = program.commands[words[0]], words[1:]
@@ -63,33 +82,99 @@ def test_commands_are_understood(page):
         verb.make_context(words[0], rest)
 
 
+# ---------------------------------------------------------------- names
+
+
 def test_every_name_of_the_table_of_equations_exists():
-    text = (ROOT / "docs" / "equations.md").read_text(encoding="utf-8")
-    names = re.findall(r"\{py:\w+\}`([\w.]+)`", text)
+    names = re.findall(r"\{py:\w+\}`([\w.]+)`", text_of(DOCS / "equations.md"))
     assert len(names) > 40
     for name in names:
-        found = import_module("mixfield")
-        for part in name.split(".")[1:]:
-            found = getattr(found, part) if hasattr(found, part) else import_module(f"{found.__name__}.{part}")
-        assert callable(found), name
+        assert callable(loaded(name)), name
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "{py:" in text_of(page)], ids=lambda page: page.name)
+def test_every_name_in_a_role_exists(page):
+    for name in re.findall(r"\{py:\w+\}`~?([\w.]+)`", text_of(page)):
+        assert loaded(name) is not None
 
 
 def test_the_api_page_lists_every_public_name():
-    import mixfield
+    listed = set(re.findall(r"^   ([\w.]+)$", text_of(DOCS / "api.md"), re.MULTILINE))
+    top = {name for name in mixfield.__all__ if not hasattr(getattr(mixfield, name), "__path__")} - {"errors"}
+    assert top <= listed
+    for package in SUBPACKAGES:
+        public = set(import_module(f"mixfield.{package}").__all__) - top
+        assert {f"{package}.{name}" for name in public} <= listed
+    for name in listed:
+        assert loaded(f"mixfield.{name}") is not None
 
-    listed = set(re.findall(r"^   ([\w.]+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE))
-    public = set(mixfield.__all__) - {"__version__", *mixfield._SUBMODULES}
-    assert public <= listed
+
+def test_new_names_of_the_migration_page_exist():
+    table = [line.split("|")[2] for line in text_of(DOCS / "migration.md").splitlines() if line.startswith("| `")]
+    names = re.findall(r"`(m(?:f|ixfield)\.[\w.]+)`", "".join(table))
+    assert len(names) > 60
+    for name in names:
+        assert loaded(re.sub(r"^mf\.", "mixfield.", name)) is not None
 
 
-def test_links_between_pages_lead_somewhere():
+# ---------------------------------------------------------------- links and paths
+
+
+def test_links_between_pages_resolve():
     for page in PAGES:
-        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        text = re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL)
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
             if "://" not in target:
                 assert (page.parent / target).exists(), (page.name, target)
 
 
+def paths(text: str) -> list[str]:
+    """Paths between backticks, relative to the checkout or to ``src/mixfield``."""
+    return re.findall(r"`([\w.-]+(?:/[\w.-]+)*(?:\.(?:py|pyi|md|toml|txt)|/))`", text)
+
+
+def missing(text: str) -> set[str]:
+    bases = (ROOT, ROOT / "src" / "mixfield")
+    return {path for path in paths(text) if not any((base / path).exists() for base in bases)}
+
+
+@pytest.mark.parametrize("page", [ROOT / "CONTRIBUTING.md", DOCS / "architecture.md"], ids=lambda page: page.name)
+def test_every_path_named_exists(page):
+    assert len(paths(text_of(page))) > 10
+    assert missing(text_of(page)) == set()
+
+
+def test_paths_that_do_not_exist_are_found():
+    assert missing("`criteria/leaf.py`, `tests/unit/`, `docs/conf.py`") == set()
+    assert missing("`criteria/nothing.py` and `nowhere/`") == {"criteria/nothing.py", "nowhere/"}
+
+
+def test_ten_changes_of_at_most_four_files():
+    table = text_of(ROOT / "CONTRIBUTING.md").split("## Ten changes")[1].split("\n## ")[0]
+    rows = [line for line in table.splitlines() if re.match(r"\| \d+ \|", line)]
+    assert len(rows) == 10
+    for row in rows:
+        assert 1 <= len(paths(row)) <= 4, row
+
+
+def test_the_layers_are_those_of_the_contract():
+    contract = re.search(r"layers = \[(.*?)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL)[1]
+    layers = [name for name in re.findall(r"mixfield\.(\w+)", contract) if not name.startswith("_")]
+    picture = re.search(r"```text\n(.*?)```", text_of(DOCS / "architecture.md"), re.DOTALL)[1]
+    drawn = re.findall(r"^ \| (\w+)  ", picture, re.MULTILINE)
+    assert drawn == layers
+
+
 def test_pictures_of_the_readme_are_small():
-    for picture in (ROOT / "docs" / "images").iterdir():
+    for picture in (DOCS / "images").iterdir():
         assert picture.stat().st_size < 200_000, picture.name
+
+
+# ---------------------------------------------------------------- versions
+
+
+def test_changelog_and_citation_name_the_version():
+    version = re.match(r"\d+\.\d+\.\d+", mixfield.__version__)[0]
+    newest = re.search(r"^## (\S+)", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE)[1]
+    cited = re.search(r"^version: (\S+)", text_of(ROOT / "CITATION.cff"), re.MULTILINE)[1]
+    assert newest == cited == version

@@ -1,4 +1,4 @@
-"""What the README promises beyond its Python blocks, which `test_documentation` runs: its commands, in order."""
+"""The commands of the README, in order, on small files; `test_documentation` runs its Python blocks."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ def test_a_picture_of_every_kind_of_page():
     assert pictures == {"segmentation", "people", "field", "video"}
 
 
-def scored(images: Path, scores: Path, *names: str) -> None:
-    """Pictures of a bright square that moves, and scores that believe in it."""
+def write_scored_images(images: Path, scores: Path, *names: str) -> None:
+    """Write images of a moving bright square, and scores that agree with it."""
     picture = pytest.importorskip("PIL.Image")
     images.mkdir(parents=True, exist_ok=True)
     scores.mkdir(parents=True, exist_ok=True)
-    ground = np.random.default_rng(0).integers(0, 60, (40, 48))
+    texture = np.random.default_rng(0).integers(0, 60, (40, 48))
     for t, name in enumerate(names):
         inside = np.zeros((32, 40), bool)
         inside[8 - t : 20 - t, 10 - t : 26 - t] = True
-        view = ground[t : t + 32, t : t + 40] + 150 * inside
+        view = texture[t : t + 32, t : t + 40] + 150 * inside
         picture.fromarray(view.astype(np.uint8)).save(images / name)
         front = np.where(inside, 0.7, 0.2)
         np.save(scores / f"{Path(name).stem}.npy", np.stack([1 - front, front], -1).astype(np.float32))
 
 
 @pytest.fixture
-def stand_ins(tmp_path, monkeypatch):
+def small_files(tmp_path, monkeypatch):
     """Small files with the names that the README uses."""
     monkeypatch.chdir(tmp_path)
     write_uai("model.uai", mf.datasets.four_zones(4))
     Path("model.uai.evid").write_text("1 0 1\n")
-    scored(Path("."), Path("probs"), "photo.jpg")
+    write_scored_images(Path("."), Path("probs"), "photo.jpg")
     Path("probs/photo.npy").rename("probs.npy")
-    scored(Path("photos"), Path("scores"), "a.png", "b.jpg")
-    scored(Path("frames"), Path("frame-scores"), "000.png", "001.png", "002.png")
-    scored(Path("annotated/images"), Path("annotated/scores"), "a.png", "b.png")
+    write_scored_images(Path("photos"), Path("scores"), "a.png", "b.jpg")
+    write_scored_images(Path("frames"), Path("frame-scores"), "000.png", "001.png", "002.png")
+    write_scored_images(Path("annotated/images"), Path("annotated/scores"), "a.png", "b.png")
     picture = pytest.importorskip("PIL.Image")
     Path("annotated/truth").mkdir()
     for name in ("a", "b"):
@@ -63,8 +63,8 @@ def stand_ins(tmp_path, monkeypatch):
         picture.fromarray(labels.astype(np.uint8)).save(f"annotated/truth/{name}.png")
 
 
-def film_a_room(walk) -> None:
-    """Calibrations and masks of a synthetic room."""
+def write_cameras(walk) -> None:
+    """Write calibrations and masks of a synthetic scene."""
     cv2 = pytest.importorskip("cv2")
     for c, (name, camera) in enumerate(zip(("left", "right"), walk.scene.cameras, strict=True)):
         storage = cv2.FileStorage(f"{name}.yaml", cv2.FILE_STORAGE_WRITE)
@@ -77,17 +77,17 @@ def film_a_room(walk) -> None:
             cv2.imwrite(f"{name}-{t:03d}.png", 255 * mask.astype(np.uint8))
 
 
-def say_where_the_masks_are() -> None:
-    """Edit the scene file that ``--init`` wrote, as the README asks: the area, and the masks of each camera."""
+def edit_scene() -> None:
+    """Edit the scene file that ``--init`` wrote, as the README says: the area, and the masks of each camera."""
     text = re.sub(r"^area = .*$", "area = [0, 0, 6, 6]", Path("scene.toml").read_text(), flags=re.MULTILINE)
     for name in ("left", "right"):
         text = re.sub(r'^footage = ".*"$', f'masks = "{name}-{{frame:03d}}.png"', text, count=1, flags=re.MULTILINE)
     Path("scene.toml").write_text(text)
 
 
-@pytest.mark.usefixtures("stand_ins")
+@pytest.mark.usefixtures("small_files")
 def test_its_commands_run_in_order():
-    film_a_room(mf.datasets.walking_people(2, 2, 3, rng=1))
+    write_cameras(mf.datasets.walking_people(2, 2, 3, rng=1))
     blocks = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("mixfield ")]
     assert len(lines) >= 10
@@ -96,7 +96,7 @@ def test_its_commands_run_in_order():
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 0, (line, done.output, done.exception)
         if "--init" in words:
-            say_where_the_masks_are()
+            edit_scene()
     assert Path("report.html").exists()
     assert Path("modes/report.html").exists()
     assert json.loads(Path("all/summary.json").read_text())["failures"] == {}
