@@ -6,6 +6,7 @@ from . import errors as errors
 from . import metrics as metrics
 from . import pydensecrf as pydensecrf
 from . import temporal as temporal
+from . import testing as testing
 from .apps.detection import detect as detect
 from .apps.detection import positions as positions
 from .apps.segmentation import Kernels as Kernels

@@ -13,7 +13,7 @@ from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import EntropyGap, PhaseTransition, coupling_strength
 from mixfield.energy.base import Energy
-from mixfield.mixture.families import direct_finder
+from mixfield.mixture.families import no_search
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import breadth_first, infer
 from mixfield.solvers.options import Solver
@@ -36,7 +36,7 @@ def clamp_maxw(
     """BASELINE-MAXW: clamp the variable with the largest sum of couplings, breadth first, a mean field per leaf."""
     graph = reading_order(energy)
     return infer(
-        graph, n_modes, rng=rng, criterion=MaxWVariable(), order=breadth_first, finder=direct_finder, solver=solver
+        graph, n_modes, rng=rng, criterion=MaxWVariable(), order=breadth_first, finder=no_search, solver=solver
     )
 
 
@@ -57,6 +57,6 @@ def _clamped(
         rng=rng,
         criterion=criterion,
         order=breadth_first,
-        finder=direct_finder,
+        finder=no_search,
         solver=solver,
     )

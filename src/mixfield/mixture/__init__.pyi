@@ -1,8 +1,8 @@
 from .annealing_finder import Search as Search
 from .families import Family as Family
 from .families import FinderSettings as FinderSettings
-from .families import annealing_finder as annealing_finder
-from .families import direct_finder as direct_finder
+from .families import annealed_search as annealed_search
+from .families import no_search as no_search
 from .families import register_family as register_family
 from .finder import ModeFinder as ModeFinder
 from .posterior import MixturePosterior as MixturePosterior

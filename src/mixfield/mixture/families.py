@@ -60,13 +60,13 @@ class Family:
     finder: MakeFinder
 
 
-def annealing_finder(settings: FinderSettings) -> ModeFinder:
+def annealed_search(settings: FinderSettings) -> ModeFinder:
     """Search by annealing."""
     clamp = _soft_clamp(settings, Clamp())
     return AnnealingFinder(settings.solver, settings.rng, clamp, settings.search or Search(), settings.t_max)
 
 
-def direct_finder(settings: FinderSettings) -> ModeFinder:
+def no_search(settings: FinderSettings) -> ModeFinder:
     """No search: one run per cell, from its parent's mode."""
     return DirectFinder(settings.solver, settings.rng, _soft_clamp(settings, Clamp()))
 
@@ -74,7 +74,7 @@ def direct_finder(settings: FinderSettings) -> ModeFinder:
 def _people_finder(settings: FinderSettings) -> ModeFinder:
     """No search unless asked for; groups are neighbouring cells of which one is enough."""
     if settings.search is not None:
-        return annealing_finder(settings)
+        return annealed_search(settings)
     clamp = _soft_clamp(settings, Clamp(seeded=True, bisections=0))
     return DirectFinder(settings.solver, settings.rng, clamp, n_temperatures=24)
 
@@ -82,7 +82,7 @@ def _people_finder(settings: FinderSettings) -> ModeFinder:
 def _dense_finder(settings: FinderSettings) -> ModeFinder:
     """Firm clamps and releases, unless multipliers or a search are asked for."""
     if isinstance(settings.clamp, Clamp) or settings.search is not None:
-        return annealing_finder(settings)
+        return annealed_search(settings)
     distinct = settings.criterion.distinct if isinstance(settings.criterion, LimitsOverlap) else 1.0
     return DenseModeFinder(settings.solver, settings.clamp or FirmClamp(), distinct=distinct)
 
@@ -97,10 +97,10 @@ def _soft_clamp(settings: FinderSettings, default: Clamp) -> Clamp:
 
 
 _FAMILIES = {
-    "factor_graph": Family(lambda _: Lookahead(), annealing_finder),
-    "generic": Family(lambda _: Lookahead(), annealing_finder),
+    "factor_graph": Family(lambda _: Lookahead(), annealed_search),
+    "generic": Family(lambda _: Lookahead(), annealed_search),
     "dense": Family(lambda _: MostPlausible(), _dense_finder),
-    "repulsive_dense": Family(lambda _: MostPlausible(), annealing_finder),
+    "repulsive_dense": Family(lambda _: MostPlausible(), annealed_search),
     "occupancy": Family(lambda energy: FieldRanked.for_scene(energy.scene), _people_finder),
 }
 
