@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from mixfield import _threads
-from mixfield.filters.buffers import Float32s, Scratch
-
 Intervals = tuple[tuple[int, int], ...]  # first element of each, and one past the last
-Visit = Callable[[int, int, int, Float32s], object]  # band, first pixel, one past the last, memory (pixels, width)
 
 BAND_SIZE = 1 << 18  # numbers of one band, about
 MIN_BANDS = 16  # bands come in multiples of this, so that threads get equal shares
@@ -56,17 +51,6 @@ class BandSchedule:
         """Pixels of the largest band."""
         return max(last - first for first, last in self.bands)
 
-    def for_each(self, visit: Visit, scratch: Scratch, threads: int, *, in_order: bool = False) -> None:
-        """Call ``visit(band, first, last, memory)`` for every band, in parallel.
-
-        With ``in_order`` the bands of each part are visited one after the other by one thread.
-        """
-        shares = self.parts if in_order else [(band, band + 1) for band in range(len(self.bands))]
-
-        def work(begin: int, end: int) -> None:
-            with scratch.borrow() as memory:
-                for band in range(shares[begin][0], shares[end - 1][1]):
-                    first, last = self.bands[band]
-                    visit(band, first, last, memory[: last - first])
-
-        _threads.split(work, len(shares), threads, updates=self.bands[-1][1] * scratch.width)
+    def shares(self, *, in_order: bool) -> Intervals:
+        """Bands that one thread visits one after the other: those of a part if ``in_order``, else single bands."""
+        return self.parts if in_order else tuple((band, band + 1) for band in range(len(self.bands)))

@@ -70,45 +70,45 @@ class FilterBank:
                 stream.load(values, self._threads, rough=rough)
         self._splatted = False
 
-    def for_each_band(self, update: Update, *, splat_into: FilterBank | None = None) -> None:
+    def for_each_band(self, update: Update, *, support: bool = True, splat_into: FilterBank | None = None) -> None:
         """Call ``update(band, first, last, support)`` for every band of pixels, in parallel.
 
-        The values (last - first, C) that it returns are splatted for the next `load` of another bank, or of this one.
+        Parameters
+        ----------
+        update : gets the support (last - first, C) of the loaded values, which it may overwrite.
+        support : if False, nothing is loaded and the support is zero.
+        splat_into : the values (last - first, C) that ``update`` returns are splatted for the next `load` of this bank,
+            or of another one.
         """
+        bands, in_order = self.schedule.bands, splat_into is not None
+        shares = self.schedule.shares(in_order=in_order)
 
-        def visit(band: int, first: int, last: int, support: Float32s) -> None:
-            self._slice(first, last, support)
-            values = update(band, first, last, support)
-            if splat_into is not None and values is not None:
-                splat_into._splat(band, values)
+        def work(begin: int, end: int) -> None:
+            with self.scratch.borrow() as memory:
+                for band in range(shares[begin][0], shares[end - 1][1]):
+                    first, last = bands[band]
+                    self._slice(first, last, memory[: last - first], support=support)
+                    values = update(band, first, last, memory[: last - first])
+                    if splat_into is not None and values is not None:
+                        splat_into._splat(band, values)
 
-        self.schedule.for_each(visit, self.scratch, self._threads, in_order=splat_into is not None)
+        _threads.split(work, len(shares), self._threads, updates=bands[-1][1] * self.scratch.width)
         if splat_into is not None:
             splat_into._splatted = True
 
-    def for_each_start(self, start: Update) -> None:
-        """The same before anything is loaded: ``support`` is zero; values are splatted if the bank is `fused`."""
-
-        def visit(band: int, first: int, last: int, support: Float32s) -> None:
-            support[:] = 0.0
-            values = start(band, first, last, support)
-            if self.fused and values is not None:
-                self._splat(band, values)
-
-        self.schedule.for_each(visit, self.scratch, self._threads, in_order=self.fused)
-        self._splatted = self.fused
-
-    def _slice(self, first: int, last: int, support: Float32s) -> None:
-        """Write the support of some pixels."""
-        if not self._streams or self._compatibilities[0] is not None:
-            support[:] = 0.0
+    def _slice(self, first: int, last: int, out: Float32s, *, support: bool) -> None:
+        """Write the support of some pixels, or zeros."""
+        if not support or not self._streams or self._compatibilities[0] is not None:
+            out[:] = 0.0
         for k, (stream, costs) in enumerate(zip(self._streams, self._compatibilities, strict=True)):
+            if not support:
+                break
             if costs is None:
-                stream.slice(first, last, support, accumulate=k > 0)
+                stream.slice(first, last, out, accumulate=k > 0)
             else:
-                filtered = np.empty_like(support)
+                filtered = np.empty_like(out)
                 stream.slice(first, last, filtered, accumulate=False)
-                kernels.softmax.mix_add(filtered, costs, self._n_modes, support)
+                kernels.softmax.mix_add(filtered, costs, self._n_modes, out)
 
     def _splat(self, band: int, values: Float32s) -> None:
         part, first = self.schedule.part_of[band], self.schedule.bands[band][0]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import kernels
+from mixfield.solvers.dense_subset import SubsetUpdate
 from mixfield.solvers.dense_update import DenseUpdate, Movers
 
 Floats = NDArray[np.float64]
@@ -171,7 +172,7 @@ def _update_movers(
     none = np.zeros(update.n_modes)
     if movers is None or most <= 0 or not 0 < len(movers.points) <= FEW_MOVERS * update.crf.n:
         return none, none, 0
-    subset, first = update.subset(movers.points), values[movers.points]
+    subset, first = SubsetUpdate(update, movers.points), values[movers.points]
     current, made = first, 0
     while made < min(PARTIAL_UPDATES, most):
         made += 1

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mixfield import kernels
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.filters.bands import BandSchedule
-from mixfield.filters.bank import FilterBank, Update, subset_support
+from mixfield.filters.bank import FilterBank, Update
 from mixfield.filters.buffers import BufferPool, aligned_empty
 from mixfield.solvers.dense_pixels import bound_terms, update_pixels
 from mixfield.solvers.layout import Layout
@@ -109,17 +109,30 @@ class DenseUpdate:
         """Whether an update may overwrite the values that it reads."""
         return self.bank.in_place
 
-    def start(self, beta: Float32s) -> Float32s:
-        """Channels (n, C) of ``softmax(-(U + bias) beta)``: the update without support; ``beta`` (K,) is 1 / T."""
-        values = aligned_empty(self.crf.n, self.layout.width, pool=self.layout.pool)
-        self._start(beta, values)
+    def start(self, beta: Float32s, *, keep: bool = True) -> Float32s:
+        """Channels (n, C) of ``softmax(-(U + bias) beta)``, the update without support; ``beta`` (K,) is 1 / T.
+
+        Without ``keep`` they are only splatted for the next step, and the result is empty.
+        """
+        values = aligned_empty(self.crf.n if keep else 0, self.layout.width, pool=self.layout.pool)
+        zero = np.zeros(self.crf.n, np.float32)
+
+        def start(band: int, first: int, last: int, support: Float32s) -> Float32s:  # noqa: ARG001
+            new = values[first:last] if keep else support
+            new[:, self.layout.used :] = 0.0
+            update_pixels(
+                self.crf.costs, self.bias, zero, support, new, self.layout, beta, (first, last), new, monitor=False
+            )
+            return new
+
+        self.bank.for_each_band(start, support=False, splat_into=self.bank if self.bank.fused else None)
         return values
 
     def run(self, beta: Float32s, updates: int) -> Float32s:
         """Channels after some updates from `start` on; where filters are fused, no others are written."""
         if self.bank.fused and updates:
             values = aligned_empty(self.crf.n, self.layout.width, pool=self.layout.pool)
-            self._start(beta, None)
+            self.start(beta, keep=False)
             for left in reversed(range(updates)):
                 self.bank.load(None)
                 self._update_all(None, beta, None if left else values, fused=left > 0)
@@ -165,10 +178,6 @@ class DenseUpdate:
         """The values to be updated next are not those that the last step has left."""
         self.bank.invalidate()
 
-    def subset(self, points: NDArray[np.int64]) -> SubsetUpdate:
-        """Updates of some pixels alone."""
-        return SubsetUpdate(self, points)
-
     def bounds(self, values: Float32s, *, after_step: bool = False) -> Floats:
         """(K,) ``A = H(q) - E_q[E]`` of channels (n, C), without bias, in float64.
 
@@ -189,20 +198,6 @@ class DenseUpdate:
         self.bank.for_each_band(add)
         support, cost, information = terms.sum(0)
         return np.asarray(0.5 * support - cost - information) - float(crf.least.sum())
-
-    def _start(self, beta: Float32s, values: Float32s | None) -> None:
-        """The start, written to ``values`` if given, and splatted where filters are fused."""
-        zero = np.zeros(self.crf.n, np.float32)
-
-        def start(band: int, first: int, last: int, support: Float32s) -> Float32s:  # noqa: ARG001
-            new = support if values is None else values[first:last]
-            new[:, self.layout.used :] = 0.0
-            update_pixels(
-                self.crf.costs, self.bias, zero, support, new, self.layout, beta, (first, last), new, monitor=False
-            )
-            return new
-
-        self.bank.for_each_start(start)
 
     def _update_all(
         self,
@@ -264,43 +259,6 @@ class DenseUpdate:
                 return update(band, first, last, every)
 
         bank.for_each_band(repeat, splat_into=splat_into)
-
-
-class SubsetUpdate:
-    """Updates of some pixels, all others fixed: their support changes by what they give each other."""
-
-    def __init__(self, update: DenseUpdate, points: NDArray[np.int64]) -> None:
-        crf, couplings = update.crf, update.crf.couplings
-        self._layout = update.layout
-        self._support = subset_support(
-            [coupling.filter for coupling in couplings],
-            [coupling.compatibility for coupling in couplings],
-            points,
-            update.n_modes,
-            update.threads,
-        )
-        self._costs, self._bias = crf.costs[points], update.bias[points]
-        self._total_support = tuple(total[points] for total in update.total_support)
-
-    def step(
-        self, values: Float32s, beta: Float32s, support: Float32s, before: Float32s, *, rough: bool
-    ) -> tuple[Float32s, Floats]:
-        """New values (p, C) and (K,) changes, given the support (p, C) at the values ``before``."""
-        new = np.zeros_like(values)
-        pixels = (0, len(values))
-        total = support + self._support(values - before)
-        _, change = update_pixels(
-            self._costs, self._bias, self._total_support[rough], total, values, self._layout, beta, pixels, new
-        )
-        return new, change
-
-    def terms(self, values: Float32s) -> tuple[Floats, Floats]:
-        """(K,) expected unary cost, bias included, and entropy of values (p, C)."""
-        zero = np.zeros(len(values), np.float32)
-        _, cost, information = bound_terms(
-            self._costs, zero, values, values, self._layout, (0, len(values)), bias=self._bias
-        )
-        return cost, -information
 
 
 def _joined(movers: list[Movers | None]) -> Movers | None:
