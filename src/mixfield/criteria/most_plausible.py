@@ -29,8 +29,8 @@ class MostPlausible:
     Attributes
     ----------
     sources : criteria that propose the cuts.
-    first : criteria whose cuts come before all others.  Large cuts belong here: in what a cut of a whole label leaves
-        there is room for cuts of its parts, but not conversely.
+    first : criteria whose cuts come before all others.  Large cuts belong here: parts of a whole label
+        can be cut after it, but not conversely.
     typical, steepness, apart : chosen by what flips gained on annotated photographs (see the page on segmentation).
     same : cuts for the same label whose groups overlap more than this are one.
     tries : cuts proposed for each leaf.

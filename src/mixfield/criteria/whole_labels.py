@@ -13,7 +13,7 @@ from mixfield.criteria.regions import cut, evidence
 
 @dataclass(frozen=True)
 class WholeLabels:
-    """ADD cuts of whole labels: all pixels, however scattered, that one cheaper label would win, by the evidence alone.
+    """ADD cuts of whole labels: all pixels that prefer a label, by the evidence alone, once it is a little cheaper.
 
     Mean field may lose an object in all its parts, or all objects of a kind, and no region of it is large enough to
     bring the others back.
@@ -21,8 +21,8 @@ class WholeLabels:
     Attributes
     ----------
     tilt : nats by which the label gets cheaper.
-    largest : labels proposed, those that win most pixels.
-    smallest, most : shares of the field between which a group must lie; who wins nearly everything says nothing.
+    largest : labels proposed, those with the largest groups.
+    smallest, most : shares of the field between which a group must lie.
     """
 
     tilt: float = 3.0
@@ -39,6 +39,6 @@ class WholeLabels:
             for label in range(probabilities.shape[1])
         ]
         least, most = max(1.0, self.smallest * len(labels)), self.most * len(labels)
-        wins = [label for label, group in enumerate(groups) if least <= len(group) <= most]
-        for label in sorted(wins, key=lambda label: -len(groups[label]))[: self.largest]:
+        fitting = [label for label, group in enumerate(groups) if least <= len(group) <= most]
+        for label in sorted(fitting, key=lambda label: -len(groups[label]))[: self.largest]:
             yield Proposal(cut(groups[label], label))

@@ -34,7 +34,7 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
     if crf.negligible <= 0 or crf.n_labels < 2 or not crf.is_potts or not crf.is_attractive:
         return everything, 0.0
     ratio = _largest_ratios(crf)
-    # the largest eigenvalue of a kernel is not above its largest sum of a row: often that is enough to know
+    # the largest eigenvalue of a kernel is at most its largest row sum, which costs a filtering
     if not (
         ratio * math.e * max((coupling.strength for coupling in crf.couplings if coupling.normalized), default=0.0) <= 1
     ).any():
@@ -62,9 +62,9 @@ def restored(marginals: NDArray[Any], labels: NDArray[np.int64], n_labels: int) 
 
 
 def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros of which only what is written to takes memory.
+    """Zeros of which only the pages that are written to take memory.
 
-    NumPy would ask for pages so large that a label that is written to brings others with it.
+    NumPy asks for huge pages, of which one label would claim the memory of others too.
     """
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
     memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize, **private)

@@ -249,8 +249,8 @@ def _taps(sigma: float, step: int) -> Floats:
     apart = np.arange(-(reach + 4) * step, (reach + 4) * step + 1) / step
     there = near[:, None] + steps - (place[:, None] + apart)[:, :, None, None]  # (pixel, other, window, tap)
     products = np.einsum("pw,paws->pas", _window(place[:, None] - near), _window(there))
-    wanted = np.broadcast_to(np.exp(-0.5 * (apart / sigma) ** 2), products.shape[:2])
-    taps = np.linalg.lstsq(products.reshape(-1, len(steps)), wanted.reshape(-1), rcond=None)[0]
+    target = np.broadcast_to(np.exp(-0.5 * (apart / sigma) ** 2), products.shape[:2])
+    taps = np.linalg.lstsq(products.reshape(-1, len(steps)), target.reshape(-1), rcond=None)[0]
     return np.asarray(taps + taps[::-1]) / 2
 
 

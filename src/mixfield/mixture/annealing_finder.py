@@ -37,7 +37,7 @@ class Search:
     polish : starts that each finished leaf takes from the optima found after it.
     standing : whether each new mode is also solved without its clamp, to find optima of the whole field; `Lookahead`
         needs them.
-    melts, groups : optima in which groups with a common phase transition are flipped, and groups in each.
+    flips, groups : optima in which groups with a common phase transition are flipped, and groups in each.
     """
 
     root: int = 24
@@ -47,7 +47,7 @@ class Search:
     budget: float = 3e5
     remembered: int = 4
     temperatures: int = 8
-    melts: int = 4
+    flips: int = 4
     groups: int = 32
     polish: int = 8
     standing: bool = True
@@ -90,7 +90,7 @@ class AnnealingFinder(ClampedFinder):
         """A better root from flips of groups in the plain mean field and in the best optima known, if there is one."""
         done: set[bytes] = set()
         found: CellSolution | None = None
-        for _ in range(self.search.melts):
+        for _ in range(self.search.flips):
             q = self._next_optimum(done)
             if q is None:
                 break

@@ -43,7 +43,7 @@ class Movers:
 
 @dataclass(frozen=True)
 class Step:
-    """What an update tells about itself.
+    """Terms of one update.
 
     Attributes
     ----------
