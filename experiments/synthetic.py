@@ -36,7 +36,7 @@ BATCH = 16  # cold starts between two looks at the clock
 
 # The leaves of the paper's tree: annealed, because without it every curve is about bad starts, but not improved
 # afterwards, so that the tree with k leaves is the beginning of the tree with more and one run gives the whole curve.
-LEAVES = Search(leaf=1, remembered=1, melts=0, polish=0, standing=False)
+LEAVES = Search(leaf=1, remembered=1, flips=0, polish=0, standing=False)
 CLAMP = Clamp(bisections=0)
 
 RULES: dict[str, Criterion] = {

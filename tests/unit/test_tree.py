@@ -259,7 +259,7 @@ def test_seed_and_generator_are_the_same():
 @pytest.mark.parametrize(
     "search",
     [
-        Search(root=0, melts=0, leaf=0, remembered=0, polish=0),
+        Search(root=0, flips=0, leaf=0, remembered=0, polish=0),
         Search(budget=1e3),
         Search(root_sweeps=2, leaf_sweeps=2, root=1),
         Search(temperatures=2, groups=1),
