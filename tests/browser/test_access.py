@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pages
+import page_examples as pages
 import pytest
 
 PAGES = {

@@ -6,7 +6,7 @@ import base64
 import io
 
 import numpy as np
-import pages
+import page_examples as pages
 import pytest
 from PIL import Image
 

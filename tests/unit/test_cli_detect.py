@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_recording import save_recording
+from recordings import save_recording
 from typer.testing import CliRunner
 
 import mixfield as mf

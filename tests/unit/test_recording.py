@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
+from recordings import save_recording
 
 import mixfield as mf
 from mixfield.errors import FileFormatError, MixfieldError
@@ -17,22 +16,6 @@ from mixfield.io.scene_file import read_footage, read_scene, visible_area, write
 from mixfield.scene import Ground
 
 cv2 = pytest.importorskip("cv2")
-
-
-def save_recording(folder, walk, *, masks=True):
-    """A walk as files: calibrations, numbered images and a scene.toml."""
-    lines = ["area = [0, 0, 6, 6]", "margin = 0.0", "reduction = 1"]
-    for c, camera in enumerate(walk.scene.cameras):
-        values = {"K": camera.lens.matrix, "R": camera.rotation, "t": camera.translation}
-        text = {key: value.tolist() for key, value in values.items()} | {"width": camera.width, "height": camera.height}
-        (folder / f"camera{c}.json").write_text(json.dumps(text))
-        kind = "masks" if masks else "footage"
-        lines += ["[[camera]]", f'calibration = "camera{c}.json"', f'{kind} = "c{c}-{{frame:03d}}.png"']
-        for t, image in enumerate(walk.masks[:, c]):
-            cv2.imwrite(str(folder / f"c{c}-{t:03d}.png"), 255 * image.astype(np.uint8))
-    path = folder / "scene.toml"
-    path.write_text("\n".join(lines) + "\n")
-    return path
 
 
 @pytest.fixture(scope="module")
