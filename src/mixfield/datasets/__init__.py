@@ -1,4 +1,4 @@
-"""Seeded synthetic problems with known truth."""
+"""Seeded synthetic problems with known answers."""
 
 from mixfield.datasets.doubts import DoubtfulWalk, doubtful_walk
 from mixfield.datasets.fields import PRESETS, four_zones, random_ising

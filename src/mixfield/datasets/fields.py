@@ -1,4 +1,4 @@
-"""Seeded synthetic fields: the paper's motivation figure and its random benchmarks."""
+"""Synthetic fields of the paper: the motivating example (section 3) and the random grids (section 7.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mixfield import _arrays
 from mixfield.energy.factor_graph import FactorGraph, grid_edges
 from mixfield.errors import MixfieldError
 
-# Spin couplings J and fields h are uniform in [-J, J] (mixed) or [0, J] (attractive) and [-h, h].
+# Bounds J and h: spin couplings are uniform in [-J, J] (mixed) or [0, J] (attractive), fields in [-h, h].
 # "mmmf": the authors' published notebook.  "weller": theta x + W/2 [x = x'] with |W| <= 6, |theta| <= 2, in spins.
 PRESETS = {"mmmf": (3.0, 2.0), "weller": (1.5, 1.0)}
 
@@ -21,14 +21,14 @@ def random_ising(
     topology: str = "grid",
     rng: int | np.random.Generator = 0,
 ) -> FactorGraph:
-    """A benchmark of the paper's section 7.1: random couplings and fields on ``size * size`` binary variables.
+    """Random couplings and fields on ``size * size`` binary variables, a benchmark of the paper (section 7.1).
 
     Parameters
     ----------
     size : side of the grid.
     preset : ``"mmmf"`` or ``"weller"``, the strength of couplings and fields (see `PRESETS`).
-    attractive : couplings of one sign (neighbours want to agree) instead of both.
-    topology : ``"grid"``, or ``"random"`` for as many edges between random pairs.
+    attractive : only couplings that favour equal labels, instead of both signs.
+    topology : ``"grid"``, or ``"random"`` for the same number of edges between random pairs.
     rng : seed or generator.
     """
     if preset not in PRESETS:
@@ -39,8 +39,8 @@ def random_ising(
     side = _arrays.at_least("size", size, 1)
     edges = grid_edges((side, side))
     if topology == "random":
-        every = np.stack(np.triu_indices(side * side, 1), axis=1)
-        edges = every[np.sort(generator.choice(len(every), len(edges), replace=False))]
+        all_pairs = np.stack(np.triu_indices(side * side, 1), axis=1)
+        edges = all_pairs[np.sort(generator.choice(len(all_pairs), len(edges), replace=False))]
     strength, bias = PRESETS[preset]
     coupling = generator.uniform(0.0 if attractive else -strength, strength, len(edges))
     return FactorGraph.ising(generator.uniform(-bias, bias, (side, side)), edges, coupling)
@@ -55,15 +55,15 @@ def four_zones(
     noise: float = 0.5,
     rng: int | np.random.Generator = 0,
 ) -> FactorGraph:
-    """The paper's motivation (section 3): attraction weak on the left and strong on the right, unaries that favour
-    label 1 in the top half and say nothing but noise in the bottom half.
+    """The motivating example of the paper (section 3, figure 1).
 
-    The bottom right quarter must be all 0 or all 1, and nothing tells which.
+    Couplings are weak on the left and strong on the right; unaries favour label 1 in the top half and are noise in the
+    bottom half.  The bottom right quarter is all 0 or all 1, with almost equal probabilities.
 
     Parameters
     ----------
     size : side of the grid.
-    weak, strong : spin couplings of the left and of the right half; edges between zones are weak.
+    weak, strong : spin couplings of the left and the right half; edges between quarters are weak.
     evidence : field of the top half.
     noise : the field of the bottom half is uniform in [-noise, noise], and sums to zero in each quarter.
     rng : seed or generator.
@@ -72,11 +72,11 @@ def four_zones(
     generator = _arrays.generator(rng)
     row, column = np.divmod(np.arange(side * side), side)
     bottom, right = row >= side // 2, column >= side // 2
-    zone = 2 * bottom + right
+    quarter = 2 * bottom + right
     edges = grid_edges((side, side))
     first, second = edges.T
-    coupling = np.where((zone[first] == zone[second]) & right[first], strong, weak)
+    coupling = np.where((quarter[first] == quarter[second]) & right[first], strong, weak)
     field = np.where(bottom, generator.uniform(-noise, noise, side * side), evidence)
-    for quarter in (2, 3):
-        field[zone == quarter] -= field[zone == quarter].mean()
+    for k in (2, 3):
+        field[quarter == k] -= field[quarter == k].mean()
     return FactorGraph.ising(field.reshape(side, side), edges, coupling)

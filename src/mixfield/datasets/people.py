@@ -1,7 +1,8 @@
-"""People walking in a room, seen by one to four cameras: cylinders, mutual occlusion, noisy masks, known truth."""
+"""People who walk through a room, seen by one to four cameras: cylinders, occlusion, noisy masks, known positions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +15,17 @@ from mixfield.scene.lens import OpenCVLens
 from mixfield.scene.scene import Scene
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 ROOM = 6.0  # side in metres
-SIZE = (192, 144)  # of the images
-APART = 0.6  # metres that two people keep
-# height of the cameras in metres: from above people hide each other little, from a little above their heads often
-HEIGHTS = {"easy": 4.5, "ambiguous": 2.2}
+CORNER = 2.0  # metres from the corners of the room to the cameras, along each axis
+SIZE = (192, 144)  # width and height of the images
+FOCAL = 0.75 * SIZE[0]  # pixels
+TARGET = (ROOM / 2, ROOM / 2, 0.9)  # metres; the cameras look at it
+DISTANCE = 0.6  # metres between two people, at least
+MARGIN = 0.4  # metres between people and walls, at least
+HEIGHTS = {"easy": 4.5, "ambiguous": 2.2}  # metres, of the cameras; the lower they are, the more people occlude others
+RIM_POINTS = 24  # of a cylinder
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +40,7 @@ class Walk:
     """
 
     scene: Scene
-    masks: NDArray[np.bool_]
+    masks: Mask
     truth: Floats
 
 
@@ -52,9 +58,9 @@ def walking_people(
 
     Parameters
     ----------
-    n_people, n_cameras, n_frames : how many; one to four cameras stand in the corners.
-    setting : ``"easy"`` with cameras near the ceiling, ``"ambiguous"`` with cameras a little above the heads.
-    noise : part of each mask that is wrong: specks of foreground, and holes.
+    n_people, n_cameras, n_frames : their numbers; one to four cameras are in the corners.
+    setting : ``"easy"`` with cameras near the ceiling, ``"ambiguous"`` with cameras slightly above the heads.
+    noise : share of each mask that is wrong: specks of foreground, and holes.
     cell : side of the cells of the ground in metres.
     rng : seed or generator.
     """
@@ -66,25 +72,16 @@ def walking_people(
         raise MixfieldError(f"noise must lie in [0, 0.5), got {noise}")
     generator = _arrays.generator(rng)
     truth = _paths(_arrays.at_least("n_people", n_people, 0), _arrays.at_least("n_frames", n_frames, 1), generator)
-    corners = np.array([(-2.0, -2.0), (ROOM + 2.0, -2.0), (ROOM + 2.0, ROOM + 2.0), (-2.0, ROOM + 2.0)])
-    cameras = [
-        look_at(
-            (*corner, HEIGHTS[setting]), (ROOM / 2, ROOM / 2, 0.9), size=SIZE, focal=0.75 * SIZE[0], name=f"camera {c}"
-        )
-        for c, corner in enumerate(corners[:n_cameras])
-    ]
+    cameras = _corner_cameras(n_cameras, HEIGHTS[setting])
     scene = Scene.from_cameras(cameras, (0.0, 0.0, ROOM, ROOM), cell=cell, margin=0.0, reduction=1)
     sizes = generator.normal(1.0, 0.03, (n_people, 2))
-    masks = np.stack(
-        [np.stack([_noisy(_union(camera, feet, sizes), noise, generator) for camera in cameras]) for feet in truth]
-    )
-    return Walk(scene, masks, truth)
+    return Walk(scene, np.stack([_masks(cameras, positions, sizes, noise, generator) for positions in truth]), truth)
 
 
 def look_at(
     position: ArrayLike, target: ArrayLike, *, size: tuple[int, int], focal: float, name: str = ""
 ) -> Calibrated:
-    """A camera at ``position`` (3,) that looks at ``target`` (3,), upright; ``focal`` in pixels."""
+    """An upright camera at ``position`` (3,) that looks at ``target`` (3,), with ``focal`` in pixels."""
     centre = np.asarray(position, np.float64)
     forward = np.asarray(target, np.float64) - centre
     forward /= np.linalg.norm(forward)
@@ -95,64 +92,86 @@ def look_at(
     return Calibrated(size[0], size[1], rotation, -rotation @ centre, OpenCVLens(matrix, np.zeros(5)), name)
 
 
+def _corner_cameras(count: int, height: float) -> list[Calibrated]:
+    low, high = -CORNER, ROOM + CORNER
+    corners = ((low, low), (high, low), (high, high), (low, high))
+    return [
+        look_at((*corner, height), TARGET, size=SIZE, focal=FOCAL, name=f"camera {c}")
+        for c, corner in enumerate(corners[:count])
+    ]
+
+
 def _paths(n_people: int, n_frames: int, rng: np.random.Generator) -> Floats:
-    """(T, people, 2) smooth walks that stay in the room and keep apart."""
-    place, speed = np.empty((n_people, 2)), rng.normal(0.0, 0.2, (n_people, 2))
-    for k in range(n_people):
-        tried = rng.uniform(0.5, ROOM - 0.5, (1000, 2))
-        apart = (np.linalg.norm(place[:k] - tried[:, None], axis=-1) > APART).all(1)
-        if not apart.any():
-            raise MixfieldError(f"n_people must leave room to keep apart, got {n_people} in {ROOM} x {ROOM} m")
-        place[k] = tried[apart.argmax()]
+    """(T, people, 2) smooth walks that keep their distance from each other and from the walls."""
+    velocity = rng.normal(0.0, 0.2, (n_people, 2))
+    position = _start_positions(n_people, rng)
     path = np.empty((n_frames, n_people, 2))
     for t in range(n_frames):
-        path[t] = place
-        speed = 0.9 * speed + rng.normal(0.0, 0.1, speed.shape)
+        path[t] = position
+        velocity = 0.9 * velocity + rng.normal(0.0, 0.1, velocity.shape)
         for k in range(n_people):
-            moved = place[k] + speed[k]
-            others = np.linalg.norm(np.delete(place, k, 0) - moved, axis=1)
-            if (moved > 0.4).all() and (moved < ROOM - 0.4).all() and (others > APART).all():
-                place[k] = moved
+            moved = position[k] + velocity[k]
+            in_room = (moved > MARGIN).all() and (moved < ROOM - MARGIN).all()
+            if in_room and (np.linalg.norm(np.delete(position, k, 0) - moved, axis=1) > DISTANCE).all():
+                position[k] = moved
             else:
-                speed[k] = -speed[k]
+                velocity[k] = -velocity[k]
     return path
 
 
-def _union(camera: Calibrated, feet: Floats, sizes: Floats) -> NDArray[np.bool_]:
-    """The silhouettes of all people in one camera."""
-    image = np.zeros((camera.height, camera.width), bool)
-    for place, (tall, wide) in zip(feet, sizes, strict=True):
-        image |= _cylinder(camera, place, Person(1.75 * tall, 0.45 * wide))
-    return image
+def _start_positions(n_people: int, rng: np.random.Generator) -> Floats:
+    position = np.empty((n_people, 2))
+    for k in range(n_people):
+        candidates = rng.uniform(0.5, ROOM - 0.5, (1000, 2))
+        free = (np.linalg.norm(position[:k] - candidates[:, None], axis=-1) > DISTANCE).all(1)
+        if not free.any():
+            raise MixfieldError(f"n_people must leave room to keep apart, got {n_people} in {ROOM} x {ROOM} m")
+        position[k] = candidates[free.argmax()]
+    return position
 
 
-def _cylinder(camera: Calibrated, place: Floats, person: Person) -> NDArray[np.bool_]:
-    """The silhouette of a cylinder: the convex hull of its two rims."""
+def _masks(
+    cameras: Sequence[Calibrated], positions: Floats, sizes: Floats, noise: float, rng: np.random.Generator
+) -> Mask:
+    """(cameras, H, W) noisy masks of people at ``positions`` (people, 2)."""
+    return np.stack([_noisy(_silhouettes(camera, positions, sizes), noise, rng) for camera in cameras])
+
+
+def _silhouettes(camera: Calibrated, positions: Floats, sizes: Floats) -> Mask:
+    """(H, W) union of the silhouettes of all people; ``sizes`` (people, 2) scale their height and width."""
+    mask = np.zeros((camera.height, camera.width), bool)
+    for position, (height, width) in zip(positions, sizes, strict=True):
+        mask |= _cylinder(camera, position, Person(1.75 * height, 0.45 * width))
+    return mask
+
+
+def _cylinder(camera: Calibrated, position: Floats, person: Person) -> Mask:
+    """(H, W) silhouette of a cylinder: the convex hull of its two rims."""
     from scipy.spatial import ConvexHull
 
-    angle = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
-    rim = place + 0.5 * person.width * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    points = np.concatenate([np.c_[rim, np.full(24, z)] for z in (0.0, person.height)])
+    angle = np.linspace(0.0, 2 * np.pi, RIM_POINTS, endpoint=False)
+    rim = position + 0.5 * person.width * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    points = np.concatenate([np.c_[rim, np.full(RIM_POINTS, z)] for z in (0.0, person.height)])
     pixels = camera.project(points)
-    image = np.zeros((camera.height, camera.width), bool)
+    mask = np.zeros((camera.height, camera.width), bool)
     if not np.isfinite(pixels).all():
-        return image
-    low = np.clip(np.floor(pixels.min(0)), 0, (camera.width, camera.height)).astype(int)
-    high = np.clip(np.ceil(pixels.max(0)), 0, (camera.width, camera.height)).astype(int)
-    y, x = np.mgrid[low[1] : high[1], low[0] : high[0]] + 0.5  # nothing lies outside this box
+        return mask
+    left, top = np.clip(np.floor(pixels.min(0)), 0, (camera.width, camera.height)).astype(int)
+    right, bottom = np.clip(np.ceil(pixels.max(0)), 0, (camera.width, camera.height)).astype(int)
+    y, x = np.mgrid[top:bottom, left:right] + 0.5
     sides = ConvexHull(pixels).equations
-    image[low[1] : high[1], low[0] : high[0]] = np.all([a * x + b * y + c <= 0 for a, b, c in sides], axis=0)
-    return image
+    mask[top:bottom, left:right] = np.all([a * x + b * y + c <= 0 for a, b, c in sides], axis=0)
+    return mask
 
 
-def _noisy(mask: NDArray[np.bool_], noise: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """With specks and holes that together change a part ``noise`` of the image."""
-    out = mask.copy()
-    height, width = mask.shape
+def _noisy(mask: Mask, noise: float, rng: np.random.Generator) -> Mask:
+    """The mask with rectangles inverted that together cover a share ``noise`` of it."""
+    noisy = mask.copy()
+    rows, columns = mask.shape
     left = noise * mask.size
     while left > 0:
-        tall, wide = rng.integers(2, 9, 2)
-        top, start = rng.integers(0, height - tall), rng.integers(0, width - wide)
-        out[top : top + tall, start : start + wide] ^= True
-        left -= tall * wide
-    return out
+        height, width = rng.integers(2, 9, 2)
+        y, x = rng.integers(0, rows - height), rng.integers(0, columns - width)
+        noisy[y : y + height, x : x + width] ^= True
+        left -= height * width
+    return noisy

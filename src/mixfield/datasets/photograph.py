@@ -1,8 +1,8 @@
-"""A photograph with scribbles that leave two questions open: is the helmet hers, and is the black table behind it?
+"""A photograph with scribbles that do not determine the labels of two regions, the helmet and the table behind it.
 
-The strokes, and the contrast of `mixfield.superpixel_energy`, were chosen by looking: with others the four heaviest
-modes ask smaller questions.  The photograph is NASA's portrait of Eileen Collins (public domain), which scikit-image
-carries in its package.
+The strokes, and the contrast of `mixfield.apps.superpixel_energy`, were chosen by hand: with others the four heaviest
+modes differ in smaller regions.  The photograph is NASA's portrait of Eileen Collins (public domain), which the package
+of scikit-image contains.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REDUCTION = 2  # of the photograph, 512 x 512 pixels
 SUPERPIXELS = 400
 BACKGROUND, ASTRONAUT = 0, 1
 NAMES = ("background", "astronaut")
-REACH = 1  # pixels on each side of a stroke
+STROKE_RADIUS = 1  # pixels
 
 # strokes by label, as corners (x, y) in the reduced photograph
 STROKES: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = (
@@ -38,13 +38,13 @@ STROKES: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = (
 
 @dataclass(frozen=True, eq=False)
 class ScribbledPhoto:
-    """A photograph, what somebody scribbled on it, and its superpixels.
+    """A photograph with scribbles and superpixels.
 
     Attributes
     ----------
     image : (H, W, 3) uint8.
-    scribbles : (H, W) labels, -1 where nothing was said.
-    superpixels : (H, W) from 0.
+    scribbles : (H, W) labels, -1 where there is no scribble.
+    superpixels : (H, W) index of the superpixel of each pixel, from 0.
     names : of the labels.
     """
 
@@ -55,7 +55,7 @@ class ScribbledPhoto:
 
 
 def scribbled_photo() -> ScribbledPhoto:
-    """The photograph of an astronaut with scribbles; scikit-image brings it along, nothing is downloaded."""
+    """The photograph of an astronaut with scribbles, from the package of scikit-image; nothing is downloaded."""
     try:
         from skimage.data import astronaut
         from skimage.segmentation import slic
@@ -67,16 +67,16 @@ def scribbled_photo() -> ScribbledPhoto:
     side = full.shape[0] // REDUCTION
     image = full.reshape(side, REDUCTION, side, REDUCTION, 3).mean((1, 3)).round().astype(np.uint8)
     superpixels = slic(image, n_segments=SUPERPIXELS, compactness=10, start_label=0)
-    return ScribbledPhoto(image, _drawn(image.shape[:2]), superpixels.astype(np.int64))
+    return ScribbledPhoto(image, _draw_strokes(image.shape[:2]), superpixels.astype(np.int64))
 
 
-def _drawn(shape: tuple[int, int]) -> NDArray[np.int64]:
-    """The strokes as a label map."""
-    labels = np.full(shape, -1, np.int64)
+def _draw_strokes(shape: tuple[int, int]) -> NDArray[np.int64]:
+    """(H, W) labels of the strokes, -1 elsewhere."""
+    labels, r = np.full(shape, -1, np.int64), STROKE_RADIUS
     for label, corners in STROKES:
         for (x0, y0), (x1, y1) in pairwise(corners):
             steps = 2 * max(abs(x1 - x0), abs(y1 - y0)) + 1
             for x, y in zip(np.linspace(x0, x1, steps), np.linspace(y0, y1, steps), strict=True):
                 row, column = round(y), round(x)
-                labels[max(0, row - REACH) : row + REACH + 1, max(0, column - REACH) : column + REACH + 1] = label
+                labels[max(0, row - r) : row + r + 1, max(0, column - r) : column + r + 1] = label
     return labels

@@ -1,4 +1,4 @@
-"""How good an answer is, measured as the benchmarks of the field measure it."""
+"""Measures of segmentations and detections, as the benchmarks define them."""
 
 from mixfield.metrics.people import DetectionScore, best_detections, bootstrap, detection_scores, moda, modp, total
 from mixfield.metrics.segmentation import best_of, confusion, mean_iou

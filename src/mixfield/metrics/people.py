@@ -1,7 +1,7 @@
 """Scores of detections on the ground plane: MODA and MODP (Kasturi et al., PAMI 2009).
 
-In each frame detections and true positions are matched one to one by the Hungarian method, pairs farther apart than the
-threshold forbidden, without memory of other frames.
+In each frame detections and true positions are matched one to one by the Hungarian method; pairs farther apart than the
+threshold are not matched.  Frames are independent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ Frames = Mapping[Any, ArrayLike] | Sequence[ArrayLike]
 
 @dataclass(frozen=True)
 class DetectionScore:
-    """Counts over all frames, and the scores that follow from them."""
+    """Counts over one or more frames, and the scores that follow from them.
+
+    Attributes
+    ----------
+    truths, matches, false_positives : counts.
+    closeness : sum of 1 - distance / threshold over the matches.
+    """
 
     truths: int
     matches: int
@@ -35,7 +41,7 @@ class DetectionScore:
 
     @property
     def moda(self) -> float:
-        """1 - (misses + false positives) / truths; negative where detections do more harm than good."""
+        """1 - (misses + false positives) / truths; it may be negative."""
         return 1.0 - (self.misses + self.false_positives) / self.truths if self.truths else float("nan")
 
     @property
@@ -68,11 +74,11 @@ def detection_scores(
 
     Parameters
     ----------
-    truth, detections : true and found positions (k, 2) of each frame: mappings from frames, or sequences of the same
-        length.  Frames of a mapping that only one of them has are empty in the other.
+    truth, detections : true and detected positions (k, 2) of each frame: mappings from frames, or sequences of the same
+        length.  A frame that is missing in one mapping is empty.
     threshold : largest distance of a match, in the unit of the positions.
-    strict : whether a pair at exactly the threshold is no match (as in MVDet's evaluator).
-    only_detected : leave out frames without detections, whose misses are then free (as MVDet's Python evaluator does).
+    strict : do not match pairs at exactly the threshold, as MVDet's evaluator.
+    only_detected : leave out frames without detections, as MVDet's Python evaluator; their misses do not count.
     """
     _arrays.positive("threshold", threshold)
     pairs = _paired(truth, detections)
@@ -95,7 +101,7 @@ def moda(
 def modp(
     truth: Frames, detections: Frames, threshold: float, *, strict: bool = False, only_detected: bool = False
 ) -> float:
-    """Multiple-object detection precision: how close matches are, 1 for no distance; parameters as for `moda`."""
+    """Multiple-object detection precision, the mean closeness of matches from 0 to 1; parameters as for `moda`."""
     return total(detection_scores(truth, detections, threshold, strict=strict, only_detected=only_detected)).modp
 
 
@@ -105,10 +111,10 @@ def total(scores: Iterable[DetectionScore]) -> DetectionScore:
 
 
 def best_detections(candidates: Sequence[Sequence[DetectionScore]]) -> list[DetectionScore]:
-    """Per frame the candidate with fewest mistakes, the first of equals: what an oracle would choose (DivMBest).
+    """The oracle of DivMBest: in each frame the candidate with the fewest errors, the first of equals.
 
-    ``candidates[k][t]`` is the score of candidate k in frame t.  An oracle gains from any variation, so report the
-    same number for trivial variants beside it.
+    ``candidates[k][t]`` is the score of candidate k in frame t.  An oracle improves with any variation: report the
+    oracle of trivial variants beside it.
     """
     return [min(frame, key=lambda s: s.misses + s.false_positives) for frame in zip(*candidates, strict=True)]
 
@@ -116,15 +122,15 @@ def best_detections(candidates: Sequence[Sequence[DetectionScore]]) -> list[Dete
 def bootstrap(
     scores: Sequence[DetectionScore], *, level: float = 0.95, draws: int = 2000, block: int = 10, rng: int = 0
 ) -> tuple[float, float]:
-    """Interval of MODA from resampled blocks of neighbouring frames, which are not independent of each other."""
+    """Confidence interval of MODA, by resampling blocks of ``block`` frames: neighbouring frames are dependent."""
     counts = np.array([[s.misses + s.false_positives, s.truths] for s in scores], np.float64)
     if len(counts) == 0:
         raise MixfieldError("scores must hold at least one frame")
     starts = range(0, len(counts), block)
     blocks = np.array([counts[s : s + block].sum(0) for s in starts])
     chosen = _arrays.generator(rng).integers(0, len(blocks), (draws, len(blocks)))
-    wrong, truths = blocks[chosen].sum(1).T
-    low, high = np.quantile(1.0 - wrong / np.maximum(truths, 1.0), [(1 - level) / 2, (1 + level) / 2])
+    errors, truths = blocks[chosen].sum(1).T
+    low, high = np.quantile(1.0 - errors / np.maximum(truths, 1.0), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
@@ -153,7 +159,7 @@ def _points(name: str, value: ArrayLike, frame: Hashable) -> Floats:
 
 
 def _frame(truth: Floats, found: Floats, threshold: float, strict: bool) -> DetectionScore:
-    """Most matches first, the shortest of those: a forbidden pair costs more than all allowed ones together."""
+    """Most matches, at the smallest total distance: a forbidden pair costs more than all allowed pairs together."""
     from scipy.optimize import linear_sum_assignment
 
     distance = np.linalg.norm(truth[:, None] - found[None], axis=-1)

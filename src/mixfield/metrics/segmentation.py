@@ -1,4 +1,4 @@
-"""Intersection over union, as PASCAL VOC counts it: over the pixels of all images together, void pixels left out."""
+"""Intersection over union as in PASCAL VOC: over the pixels of all images together, without void pixels."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ VOID = 255
 
 
 def confusion(truth: ArrayLike, labels: ArrayLike, n_labels: int | None = None, void: int | None = VOID) -> Counts:
-    """(L, L) number of pixels by true label (rows) and given label (columns).
+    """(L, L) number of pixels by true label (rows) and predicted label (columns).
 
     Parameters
     ----------
     truth, labels : arrays of labels of one shape.
     n_labels : L; by default the largest label of either plus one.
-    void : pixels whose truth has this value are left out; None leaves out none.
+    void : pixels with this true label are left out; with None, no pixel is.
 
     Notes
     -----
-    The counts of several images add up; `iou` of the sum is PASCAL's measure.
+    The counts of several images can be added; PASCAL's measure is the mean of `iou` of the sum.
     """
-    true, given = np.asarray(truth), np.asarray(labels)
-    _arrays.check_shape("labels", given, true.shape, "= shape of truth")
-    if true.dtype.kind not in "bui" or given.dtype.kind not in "bui":
-        raise MixfieldError(f"truth and labels must hold integers, got {true.dtype} and {given.dtype}")
+    true, predicted = np.asarray(truth), np.asarray(labels)
+    _arrays.check_shape("labels", predicted, true.shape, "= shape of truth")
+    if true.dtype.kind not in "bui" or predicted.dtype.kind not in "bui":
+        raise MixfieldError(f"truth and labels must hold integers, got {true.dtype} and {predicted.dtype}")
     keep = np.ones(true.shape, bool) if void is None else true != void
-    true, given = true[keep].astype(np.int64), given[keep].astype(np.int64)
-    count = int(max(true.max(initial=0), given.max(initial=0))) + 1 if n_labels is None else n_labels
+    true, predicted = true[keep].astype(np.int64), predicted[keep].astype(np.int64)
+    count = int(max(true.max(initial=0), predicted.max(initial=0))) + 1 if n_labels is None else n_labels
     true = _arrays.integers("truth", true, low=0, high=count)
-    given = _arrays.integers("labels", given, low=0, high=count)
-    return np.bincount(true * count + given, minlength=count**2).reshape(count, count)
+    predicted = _arrays.integers("labels", predicted, low=0, high=count)
+    return np.bincount(true * count + predicted, minlength=count**2).reshape(count, count)
 
 
 def iou(counts: ArrayLike) -> NDArray[np.float64]:
-    """(L,) intersection over union of each label, NaN for labels that the truth does not have."""
+    """(L,) intersection over union of each label, NaN for labels that do not occur in the truth."""
     table = np.asarray(counts, np.float64)
-    hit = np.diag(table)
-    union = table.sum(0) + table.sum(1) - hit
-    return np.where(table.sum(1) > 0, hit / np.maximum(union, 1), np.nan)
+    intersection = np.diag(table)
+    union = table.sum(0) + table.sum(1) - intersection
+    return np.where(table.sum(1) > 0, intersection / np.maximum(union, 1), np.nan)
 
 
 def mean_iou(truth: ArrayLike, labels: ArrayLike, n_labels: int | None = None, void: int | None = VOID) -> float:
-    """Mean intersection over union of the labels that the truth has, from 0 to 1.
+    """Mean intersection over union of the labels that occur in the truth, from 0 to 1.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def mean_iou(truth: ArrayLike, labels: ArrayLike, n_labels: int | None = None, v
 
 
 def average(counts: ArrayLike) -> float:
-    """Mean of `iou` over the labels that the truth has."""
+    """Mean of `iou` over the labels that occur in the truth."""
     each = iou(counts)
     present = each[~np.isnan(each)]
     return float(present.mean()) if len(present) else float("nan")
@@ -80,7 +80,7 @@ def average(counts: ArrayLike) -> float:
 def best_of(
     truth: ArrayLike, labelings: ArrayLike, n_labels: int | None = None, void: int | None = VOID
 ) -> tuple[int, float]:
-    """Which of several labelings (K, H, W) of an image is nearest to its truth (H, W), and its mean IoU (the oracle).
+    """The oracle: index and mean IoU of the best of several labelings (K, H, W) of an image with truth (H, W).
 
     Examples
     --------
@@ -97,7 +97,7 @@ def best_of(
 
 
 def _joined(images: ArrayLike) -> NDArray[np.integer]:
-    """One array; images of several sizes one after the other."""
+    """One array; images of several sizes are flattened and concatenated."""
     if isinstance(images, Sequence) and len({np.shape(image) for image in images}) > 1:
         return np.concatenate([np.ravel(image) for image in images])
     return np.asarray(images)
