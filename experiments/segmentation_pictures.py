@@ -13,7 +13,7 @@ from experiments.annotated import Annotated
 from experiments.measured import Row
 from experiments.segmentation_summary import gain
 from mixfield.errors import MixfieldWarning
-from mixfield.io.images import palette
+from mixfield.io.images import pascal_palette
 from mixfield.metrics.segmentation import mean_iou
 from mixfield.mixture.tree import infer
 from mixfield.reports.panels import Panel, compose
@@ -51,4 +51,4 @@ def _write(path: Path, source: Annotated, name: str, count: int) -> None:
 
 
 def _coloured(labels: NDArray[np.int64]) -> NDArray[np.uint8]:
-    return np.asarray(palette()[labels])
+    return np.asarray(pascal_palette()[labels])

@@ -7,9 +7,17 @@ import numpy as np
 import mixfield as mf
 from mixfield.apps import superpixel_energy
 from mixfield.reports.field_page import field_page
-from mixfield.reports.people_page import TrackTable, people_page
+from mixfield.reports.people_page import people_page
 from mixfield.reports.segmentation_page import segmentation_page
+from mixfield.reports.track_table import TrackTable
 from mixfield.reports.video_page import VideoFrame, video_page
+
+
+def random_posterior(shape=(6, 8), labels=3, modes=2):
+    """A posterior over pixels with random marginals, and a random image."""
+    rng = np.random.default_rng(0)
+    found = tuple(mf.Mode(rng.dirichlet(np.ones(labels), shape), -float(k)) for k in range(modes))
+    return mf.MixturePosterior(found), rng.integers(0, 256, (*shape, 3), dtype=np.uint8)
 
 
 def segmented():

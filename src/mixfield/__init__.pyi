@@ -29,6 +29,7 @@ from .io.uai import read_uai as read_uai
 from .mixture.posterior import MixturePosterior as MixturePosterior
 from .mixture.posterior import load as load
 from .mixture.tree import infer as infer
+from .reports.report import report as report
 from .scene.scene import Scene as Scene
 from .solvers.mean_field import mean_field as mean_field
 from .solvers.mode import Mode as Mode

@@ -12,6 +12,7 @@ from PIL import Image
 
 from mixfield.apps.detection import positions
 from mixfield.io import read_label_map
+from mixfield.reports.people_page import tracks_page
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_opacity_and_views(open_page, segmentation):
     pictures = {drawn(page)}
     page.locator("#opacity").fill("20")
     pictures.add(drawn(page))
-    for view in ("what differs", "hidden doubt", "what was given", "image alone"):
+    for view in ("differences", "entropy gap", "scribbles", "image alone"):
         page.get_by_label(view).check()
         pictures.add(drawn(page))
     assert len(pictures) == 6
@@ -70,7 +71,7 @@ def test_a_pair_shows_where_it_differs(open_page, segmentation):
     page = open_page(segmentation[0])
     before = drawn(page)
     page.get_by_label("show where modes 1 and 3 differ").click()
-    assert page.get_by_label("what differs").is_checked()
+    assert page.get_by_label("differences").is_checked()
     assert page.locator("#against").input_value() == "2"
     assert drawn(page) != before
 
@@ -140,20 +141,20 @@ def test_people_through_time(open_page):
         page.locator("#time").fill(str(place))
         chosen = int(tracks.chosen_modes[place])
         people = positions(posts[number].modes[chosen], scene)
-        assert f"Frame {number}: mode {chosen + 1}" in page.locator("#say").inner_text()
+        assert f"Frame {number}: mode {chosen + 1}" in page.locator("#status").inner_text()
         assert page.locator("#ground .person").count() == len(people)
         assert page.locator("#ground .track").count() == int((tracks.table["frame"] == place).sum())
     assert page.locator("#boxes-0 .box").count() >= 1
     page.locator("[data-choice]").last.click()
     last = len(posts[14].modes)
-    assert f"mode {last}" in page.locator("#say").inner_text()
+    assert f"mode {last}" in page.locator("#status").inner_text()
     page.locator("circle[data-frame='1'][data-mode='0']").click()
-    assert "Frame 11: mode 1" in page.locator("#say").inner_text()
+    assert "Frame 11: mode 1" in page.locator("#status").inner_text()
     page.get_by_role("button", name="Play").click()
-    assert page.locator("#say").get_attribute("aria-live") == "off"
+    assert page.locator("#status").get_attribute("aria-live") == "off"
     page.wait_for_selector("#time:not([aria-valuetext='frame 11'])")
     page.get_by_role("button", name="Stop").click()
-    assert page.locator("#say").get_attribute("aria-live") == "polite"
+    assert page.locator("#status").get_attribute("aria-live") == "polite"
 
 
 def test_the_keyboard_stays_on_the_mode_it_chose(open_page):
@@ -161,8 +162,18 @@ def test_the_keyboard_stays_on_the_mode_it_chose(open_page):
     page.locator("[data-choice='2']").focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.dataset.choice") == "2"
-    assert "mode 3 differs from mean field" in page.locator("#say").inner_text()
+    assert "mode 3 differs from mean field" in page.locator("#status").inner_text()
     assert page.locator("#time").get_attribute("aria-valuetext") == "frame 100"
+
+
+def test_tracks_alone(open_page):
+    tracks = pages.people()[2]
+    page = open_page(tracks_page(tracks))
+    for place in range(tracks.frames):
+        page.locator("#time").fill(str(place))
+        count = int((tracks.table["frame"] == place).sum())
+        assert page.locator("#status").inner_text() == f"Frame {place}: {count} on a track."
+        assert page.locator("#ground .track").count() == count
 
 
 def test_tracks_in_words(open_page):
@@ -183,7 +194,7 @@ def test_video_is_scrubbed(open_page):
     page = open_page(text)
     for t, frame in enumerate(frames):
         page.locator("#time").fill(str(t))
-        assert f"Frame {100 + t}: mode {frame.chosen + 1} chosen" in page.locator("#say").inner_text()
+        assert f"Frame {100 + t}: mode {frame.chosen + 1} chosen" in page.locator("#status").inner_text()
         np.testing.assert_array_equal(labels_in(page, "#chosen"), np.asarray(frame.modes)[frame.chosen])
         np.testing.assert_array_equal(labels_in(page, "#single"), frame.mean_field)
     assert page.locator("circle.chosen").count() == len(frames)

@@ -34,7 +34,7 @@ from mixfield.io import (
     uai,
     write_uai,
 )
-from mixfield.reports import results, video_file
+from mixfield.reports import video_file
 from mixfield.reports.video_page import video_page
 from mixfield.scene.ground import Ground
 from mixfield.scene.scene import Scene
@@ -259,9 +259,9 @@ def _manifests() -> list[bytes]:
     return ["".join(json.dumps(row) + "\n" for row in rows).encode()]
 
 
-def _told() -> list[bytes]:
-    told = {"summary": {"tracks": 2}, "chosen_modes": [0, 1], "frame_numbers": [5, 6], "frame_rate": 7.5}
-    return [json.dumps(told).encode()]
+def _sidecars() -> list[bytes]:
+    sidecar = {"summary": {"tracks": 2}, "chosen_modes": [0, 1], "frame_numbers": [5, 6], "frame_rate": 7.5}
+    return [json.dumps(sidecar).encode()]
 
 
 def _videos() -> list[bytes]:
@@ -329,7 +329,7 @@ PARSERS = {
     "posterior's header": Parser(".json", _read_header, cache(_headers)),
     "video": Parser(".npz", video_file.read_video, cache(_videos)),
     "video's arrays": Parser(".txt", _read_arrays_of_video, _descriptions),
-    "numbers of tracks": Parser(".json", results.read_told, _told),
+    "numbers of tracks": Parser(".json", tracks.read_sidecar, _sidecars),
     "tracks": Parser(".csv", tracks.read_csv, _track_tables),
     "manifest": Parser(".jsonl", _read_manifest, _manifests),
 }

@@ -17,8 +17,6 @@ from mixfield.apps.detection import CRITERIA
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
 from mixfield.io import opencv, pom
-from mixfield.io.detection_run import DetectionRun
-from mixfield.reports.overlay import overlay
 
 pytest.importorskip("cv2")
 
@@ -148,18 +146,6 @@ def test_masks_of_the_wrong_size_name_the_view(recording, tmp_path):
         opencv.write_image(tmp_path / f"c{c}-000.png", np.zeros((10, 10), np.uint8))
     done = _run("detect", copy, "--frames", "0:1", "--out", tmp_path / "o")
     assert "mask of view 'camera0' must have shape (height, width) = (144, 192)" in str(done.exception)
-
-
-def test_overlay_has_a_row_per_mode(recording, tmp_path):
-    scene = mf.read_scene(recording)
-    walk = mf.datasets.walking_people(2, 2, 3, rng=1)
-    posterior = mf.detect(scene, walk.masks[0], 2)
-    picture = overlay(posterior, scene, [255 * mask.astype(np.uint8) for mask in walk.masks[0]])
-    assert picture.shape == (2 * (288 + 30), 2 * 384 + 288, 3)
-    colours = {tuple(c) for c in picture.reshape(-1, 3)}
-    assert (90, 200, 80) in colours or (40, 120, 255) in colours
-    run = DetectionRun(tmp_path / "r", scene)
-    assert run.missing(range(3)) == [0, 1, 2]
 
 
 def test_help_loads_nothing_heavy():

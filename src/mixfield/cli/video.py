@@ -201,7 +201,7 @@ class _Output:
     def add(self, one: Decided, seen: _Waiting) -> None:
         """Write one frame."""
         from mixfield.io.images import write_label_map
-        from mixfield.reports.segmentation import side_by_side
+        from mixfield.reports.segmentation_figure import side_by_side
         from mixfield.reports.video_page import VideoFrame
 
         image, name = seen.image, seen.name

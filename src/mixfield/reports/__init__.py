@@ -1,1 +1,1 @@
-"""Figures from results."""
+"""Figures and self-contained HTML pages of results."""

@@ -1,4 +1,4 @@
-"""Curves with bands, several panels in rows, as SVG or PNG."""
+"""Curves with intervals, several panels in rows, as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mixfield.reports.plotting import saved, subplots
+from mixfield.reports.palette import CURVES, GREY, hex_color
+from mixfield.reports.plotting import save_figure, subplots
 
-COLOURS = ("#d1495b", "#8d96a3", "#00798c", "#edae49", "#3b3b58", "#7a9e3f", "#9c6ade")
+LEGEND_ENTRY = 3.6  # inches, at most
+TICKS = (  # of a logarithmic axis: largest ratio of its ends, and the multiples of powers of ten that are labelled
+    (4, (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)),
+    (12, (1, 2, 3, 5, 7)),
+    (200, (1, 2, 5)),
+    (float("inf"), (1,)),
+)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one method, with an interval (low, high) around each, or without."""
+    """Points of a curve; ``interval`` holds (low, high) around each, or nothing."""
 
     name: str
     x: Sequence[float]
@@ -32,14 +39,18 @@ class Mark:
 
     name: str
     x: float
-    colour: str = "#55555e"
+    colour: str = hex_color(GREY)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A set of curves with its title, axes and marks.
+    """Curves with title, axis labels and marks.
 
-    ``top`` is the upper end of an axis that begins at zero, ``bottom`` the lower end of any; curves may leave there.
+    Attributes
+    ----------
+    top : upper end of the y axis, which then begins at zero or below; may be None.
+    bottom : lower end of the y axis; may be None.
+    ticks : labelled x values.
     """
 
     title: str
@@ -63,45 +74,44 @@ def write_curves(
     size: tuple[float, float] = (5.2, 4.2),
     legend: str = "lower right",
 ) -> None:
-    """Write the figure; the file name tells the format, and the same curves give the same bytes.
+    """Write a figure of curves; the same curves give the same bytes.
 
     Parameters
     ----------
     path : ends in ``.svg`` or ``.png``.
     panels : left to right, then down.
-    columns : panels in a row; all of them if not given.
+    columns : panels in a row; all of them by default.
     shared_legend : one below all panels instead of one in each.
     size : of a panel, in inches.
-    legend : its place in each panel, in Matplotlib's words.
+    legend : location in each panel, as Matplotlib names it.
     """
-    with subplots(len(panels), columns or len(panels), size) as (figure, axes):
+    per_row = columns or len(panels)
+    with subplots(len(panels), per_row, size) as (figure, axes):
         for axis, panel in zip(axes, panels, strict=True):
             _draw(axis, panel)
             if not shared_legend:
                 axis.legend(loc=legend, frameon=False)
         if shared_legend:
-            names: dict[str, Any] = {}
-            for axis in axes:
-                handles, labels = axis.get_legend_handles_labels()
-                names |= dict(zip(labels, handles, strict=True))
-            wide = max(1, int(size[0] * (columns or len(panels)) / 3.6))  # inches of a name, at most
-            figure.legend(names.values(), names, loc="outside lower center", ncols=wide, frameon=False)
-        saved(figure, path)
+            _draw_shared_legend(figure, axes, max(1, int(size[0] * per_row / LEGEND_ENTRY)))
+        save_figure(figure, path)
+
+
+def _draw_shared_legend(figure: Any, axes: Sequence[Any], columns: int) -> None:
+    entries: dict[str, Any] = {}
+    for axis in axes:
+        handles, labels = axis.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    figure.legend(entries.values(), entries, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _draw(axis: Any, panel: Panel) -> None:
     for k, curve in enumerate(panel.curves):
-        colour = curve.colour or COLOURS[k % len(COLOURS)]
-        if curve.interval:
-            low, high = zip(*curve.interval, strict=True)
-            axis.fill_between(curve.x, low, high, color=colour, alpha=0.15, linewidth=0)
-        line = ("--" if curve.dashed else "-") if curve.joined else "none"
-        axis.plot(curve.x, curve.y, color=colour, marker=curve.marker, markersize=4, linestyle=line, label=curve.name)
+        _draw_curve(axis, curve, curve.colour or CURVES[k % len(CURVES)])
     if panel.log_x:
         axis.set_xscale("log")
     if panel.log_y:
         axis.set_yscale("log")
-        _number(axis)
+        _label_log_axis(axis)
     if panel.ticks:
         axis.set_xticks(panel.ticks, labels=[f"{tick:g}" for tick in panel.ticks])
         axis.minorticks_off()
@@ -115,17 +125,20 @@ def _draw(axis: Any, panel: Panel) -> None:
     axis.grid(alpha=0.3)
 
 
-_MANY = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+def _draw_curve(axis: Any, curve: Curve, color: str) -> None:
+    if curve.interval:
+        low, high = zip(*curve.interval, strict=True)
+        axis.fill_between(curve.x, low, high, color=color, alpha=0.15, linewidth=0)
+    line = ("--" if curve.dashed else "-") if curve.joined else "none"
+    axis.plot(curve.x, curve.y, color=color, marker=curve.marker, markersize=4, linestyle=line, label=curve.name)
 
 
-def _number(axis: Any) -> None:
-    """Plain numbers along a logarithmic axis, more of them the shorter it is."""
+def _label_log_axis(axis: Any) -> None:
+    """Decimal numbers along a logarithmic y axis, the more the fewer decades it covers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_ylim()
-    steps = next(
-        (steps for ratio, steps in ((4, _MANY), (12, (1, 2, 3, 5, 7)), (200, (1, 2, 5))) if high < ratio * low), (1,)
-    )
-    axis.yaxis.set_major_locator(LogLocator(subs=steps))
+    multiples = next(multiples for ratio, multiples in TICKS if high < ratio * low)
+    axis.yaxis.set_major_locator(LogLocator(subs=multiples))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.yaxis.set_minor_formatter(NullFormatter())

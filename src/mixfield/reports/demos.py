@@ -1,8 +1,8 @@
-"""Three stories that need no data: a photograph with scribbles, people in a room, a small graph."""
+"""The three demos of ``mixfield demo``: a photograph with scribbles, people seen by two cameras, a small graph."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +15,15 @@ from mixfield.apps.detection import detect, positions
 from mixfield.apps.segmentation import entropy_gap
 from mixfield.apps.superpixels import superpixel_energy
 from mixfield.apps.tracking import track
+from mixfield.datasets import Walk
 from mixfield.io.images import write_label_map
 from mixfield.io.tracks import write_csv
 from mixfield.io.uai import write_uai
+from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
-from mixfield.reports.field_page import field_page
 from mixfield.reports.motivation import STEPS as STEPS
 from mixfield.reports.motivation import motivation
-from mixfield.reports.people_page import TrackTable, people_page
-from mixfield.reports.results import report_page
+from mixfield.reports.report import report
 from mixfield.reports.segmentation import write_segmentation
 from mixfield.reports.svg import Panel, figure
 from mixfield.solvers.options import Solver
@@ -31,84 +31,93 @@ from mixfield.solvers.options import Solver
 Progress = Callable[[int], None]
 
 CERTAINTY = 0.99  # of a scribble
-FRAMES = 9  # an illustration: chosen, like the speed below, for a short walk in which time settles a doubt
-TOLERANCE, ITERATIONS = 1e-4, 300  # for people, as for `mixfield detect`
+N_MODES = 4
+FRAMES = 9  # a short walk in which the tracks choose a mode that is not the heaviest
+FRAME_RATE, MAX_SPEED = 4.0, 2.0  # frames and metres per second
 
 
 def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
-    """Four interpretations of scribbles on a photograph that leave two questions open."""
+    """Write four segmentations of a photograph with scribbles, and return a summary."""
     photo = datasets.scribbled_photo()
     energy = superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=CERTAINTY)
-    posterior = infer(energy, 4, rng=rng, solver=solver, progress=progress)
+    posterior = infer(energy, N_MODES, rng=rng, solver=solver, progress=progress)
     gap = entropy_gap(energy, posterior.modes[0], solver=solver)[photo.superpixels]
-    folder.mkdir(parents=True, exist_ok=True)
     summary = write_segmentation(folder, photo.image, posterior, gap, superpixels=photo.superpixels)
     write_label_map(folder / "scribbles.png", np.where(photo.scribbles < 0, 255, photo.scribbles))
     (folder / "labels.txt").write_text("\n".join(photo.names), encoding="utf-8")
-    (folder / "report.html").write_text(report_page(folder, title="Who is the astronaut?"), encoding="utf-8")
-    return summary | {"report": str(folder / "report.html"), "figure": str(folder / "figure.png")}
+    page = report(folder, folder / "report.html", title="Who is the astronaut?")
+    return summary | {"report": str(page), "figure": str(folder / "figure.png")}
 
 
 def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
-    """People in a room seen by two cameras: four explanations of each frame, and tracks that choose among them."""
-    solver = solver or Solver()
-    alone = replace(solver, tolerance=TOLERANCE, max_iterations=ITERATIONS, threads=1)  # frames run side by side
+    """Write four modes of each frame of a walk seen by two cameras, and tracks; return a summary of the tracks."""
     walk = datasets.walking_people(n_people=4, n_cameras=2, n_frames=FRAMES, rng=rng)
     (folder / "modes").mkdir(parents=True, exist_ok=True)
-    posteriors = {}
-    with ThreadPoolExecutor(solver.threads) as pool:
-        explained = pool.map(lambda masks: detect(walk.scene, list(masks), 4, rng=rng, solver=alone), walk.masks)
-        for frame, posterior in enumerate(explained):
-            posteriors[frame] = posterior
-            posterior.save(folder / "modes" / f"frame_{frame:06d}.npz")
-            progress(frame + 1)
-    tracks = track(posteriors.values(), walk.scene, frame_rate=4.0, max_speed=2.0)
+    posteriors = []
+    for frame, posterior in enumerate(_detected(walk, rng, solver or Solver())):
+        posterior.save(folder / "modes" / f"frame_{frame:06d}.npz")
+        posteriors.append(posterior)
+        progress(frame + 1)
+    tracks = track(posteriors, walk.scene, frame_rate=FRAME_RATE, max_speed=MAX_SPEED)
     write_csv(folder / "tracks.csv", tracks)
-    pictures = {frame: list(masks) for frame, masks in enumerate(walk.masks)}
-    page = people_page(
-        posteriors, walk.scene, pictures=pictures, tracks=TrackTable.of(tracks), title="People in a room"
+    page = report(
+        posteriors,
+        folder / "report.html",
+        scene=walk.scene,
+        pictures=[list(masks) for masks in walk.masks],
+        tracks=tracks,
+        title="People in a room",
     )
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    doubtful = min(posteriors, key=lambda frame: float(posteriors[frame].weights[0]))
-    panels = [
-        Panel(
-            f"mode {k + 1}",
-            mode.marginals[::-1, :, 1],
-            f"{100 * weight:.0f} %, {len(positions(mode, walk.scene))} people",
-        )
-        for k, (weight, mode) in enumerate(zip(posteriors[doubtful].weights, posteriors[doubtful].modes, strict=True))
-    ]
-    title = f"Frame {doubtful}: who stands where, in {len(panels)} explanations"
-    picture = figure(panels, title=title, caption="The room from above; white where somebody stands.")
-    (folder / "people.svg").write_text(picture, encoding="utf-8")
+    (folder / "people.svg").write_text(_people_figure(posteriors, walk), encoding="utf-8")
     return tracks.summary() | {
         "chosen_modes": tracks.chosen_modes.tolist(),
-        "weights": [posterior.weights.tolist() for posterior in posteriors.values()],
-        "report": str(folder / "report.html"),
+        "weights": [posterior.weights.tolist() for posterior in posteriors],
+        "report": str(page),
         "figure": str(folder / "people.svg"),
     }
 
 
+def _detected(walk: Walk, rng: int, solver: Solver) -> Iterator[MixturePosterior]:
+    """The posterior of each frame, several frames at a time with one thread each."""
+    single = replace(solver, threads=1)
+    with ThreadPoolExecutor(solver.threads) as pool:
+        yield from pool.map(lambda masks: detect(walk.scene, list(masks), N_MODES, rng=rng, solver=single), walk.masks)
+
+
+def _people_figure(posteriors: Sequence[MixturePosterior], walk: Walk) -> str:
+    """The modes of the frame whose heaviest mode has the smallest weight, from above."""
+    frame = min(range(len(posteriors)), key=lambda t: float(posteriors[t].weights[0]))
+    panels = [
+        Panel(
+            f"mode {k}",
+            mode.marginals[::-1, :, 1],
+            f"{100 * weight:.0f} %, {len(positions(mode, walk.scene))} people",
+        )
+        for k, (weight, mode) in enumerate(zip(posteriors[frame].weights, posteriors[frame].modes, strict=True), 1)
+    ]
+    title = f"Frame {frame}: positions of people in {len(panels)} modes"
+    return figure(panels, title=title, caption="The room from above; white where a person is.")
+
+
 def graph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
-    """The paper's motivation as a UAI model: what mean field commits to, the two modes, and the truth."""
-    story = motivation(rng=rng, solver=solver, progress=progress)
+    """Write the motivating example of the paper as a UAI model with its two modes, and return a summary."""
+    found = motivation(rng=rng, solver=solver, progress=progress)
     folder.mkdir(parents=True, exist_ok=True)
-    write_uai(folder / "four-zones.uai", story.graph)
-    (folder / "four-zones.svg").write_text(story.svg(), encoding="utf-8")
-    story.posterior.save(folder / "result.npz")
-    page = field_page(story.posterior, exact_log_z=story.true_log_z, title="Four zones")
-    (folder / "report.html").write_text(page, encoding="utf-8")
+    write_uai(folder / "four-zones.uai", found.graph)
+    (folder / "four-zones.svg").write_text(found.svg(), encoding="utf-8")
+    found.posterior.save(folder / "result.npz")
+    page = report(found.posterior, folder / "report.html", exact_log_z=found.true_log_z, title="Four zones")
     return {
-        "shape": list(story.graph.shape),
-        "flipped_variables": int(story.flipped.sum()),
-        "corner": float(story.single.marginals[-1, -1, 1]),
-        "mean_field_log_z": story.single.log_z,
-        "mixture_log_z": story.posterior.log_z,
-        "exact_log_z": story.true_log_z,
-        "log_odds": story.log_odds,
-        "exact_log_odds": story.true_log_odds,
-        "weights": story.posterior.weights.tolist(),
-        "report": str(folder / "report.html"),
+        "shape": list(found.graph.shape),
+        "flipped_variables": int(found.flipped.sum()),
+        "corner": float(found.single.marginals[-1, -1, 1]),
+        "mean_field_log_z": found.single.log_z,
+        "mixture_log_z": found.posterior.log_z,
+        "exact_log_z": found.true_log_z,
+        "log_odds": found.log_odds,
+        "exact_log_odds": found.true_log_odds,
+        "weights": found.posterior.weights.tolist(),
+        "report": str(page),
         "figure": str(folder / "four-zones.svg"),
         "model": str(folder / "four-zones.uai"),
     }

@@ -1,4 +1,4 @@
-"""The paper's motivation figure: what mean field commits to, and what the modes say."""
+"""The motivating example of the paper (section 3, figure 1): mean field, two modes and the exact marginals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 STEPS = 3
-MOVED = 0.5  # a variable flips when its marginal moves by more than this
+MIN_FLIP = 0.5  # change of a marginal between the two modes
 
 
 @dataclass(frozen=True)
 class Motivation:
-    """The four-zone field with its mean field (annealed, at its best), its two modes and the truth."""
+    """The four-zone field with its annealed mean field, its two modes and the exact answer."""
 
     graph: FactorGraph
     single: Mode
@@ -36,23 +36,23 @@ class Motivation:
 
     @property
     def flipped(self) -> NDArray[np.bool_]:
-        """Variables that flip between the modes, (H, W)."""
+        """(H, W) variables whose marginal changes by more than `MIN_FLIP` between the modes."""
         first, second = (mode.marginals[..., 1] for mode in self.posterior.modes[:2])
-        return np.abs(first - second) > MOVED
+        return np.abs(first - second) > MIN_FLIP
 
     @property
     def log_odds(self) -> float:
-        """Log-odds of the heavier mode against the other."""
+        """A_1 - A_2, the log-odds of the heavier mode against the other."""
         return self.posterior.modes[0].log_z - self.posterior.modes[1].log_z
 
     @property
     def prior(self) -> NDArray[np.float64]:
-        """Probability of label 1 by the evidence of each pixel alone, (H, W)."""
+        """(H, W) probability of label 1 by the unary of each variable alone."""
         evidence = np.exp(-self.graph.unary)
         return np.asarray((evidence / evidence.sum(1, keepdims=True))[:, 1].reshape(self.graph.shape))
 
     def svg(self) -> str:
-        """The figure: input, mean field, both modes, and the exact marginals."""
+        """The figure: unaries, mean field, both modes, and the exact marginals."""
         weights = self.posterior.weights
         modes = [
             Panel(f"mode {k + 1}", mode.marginals[..., 1], f"probability {100 * weights[k]:.0f} %")
@@ -73,16 +73,30 @@ class Motivation:
 def motivation(
     size: int = 16, *, rng: int = 0, solver: Solver | None = None, progress: Callable[[int], None] | None = None
 ) -> Motivation:
-    """Solve the four-zone field by mean field, by two modes, and exactly; ``progress`` hears of these `STEPS`."""
-    tell = progress or (lambda _: None)
+    """Solve the four-zone field by mean field, by two modes, and exactly.
+
+    Parameters
+    ----------
+    size : side of the grid.
+    rng : seed.
+    solver : for mean field and the modes.
+    progress : called with 1, 2 and `STEPS` after each of the three.
+    """
+    advance = progress or (lambda _: None)
     graph = datasets.four_zones(size, rng=rng)
     single = mean_field(graph, rng=rng, anneal_from=critical_temperature(graph), solver=solver)
-    tell(1)
+    advance(1)
     posterior = infer(graph, n_modes=2, rng=rng, solver=solver)
-    tell(2)
+    advance(2)
     truth = exact(graph)
-    tell(STEPS)
+    advance(STEPS)
+    return Motivation(
+        graph, single, posterior, truth.marginals, truth.log_z, _true_log_odds(posterior, truth.marginals)
+    )
+
+
+def _true_log_odds(posterior: MixturePosterior, marginals: NDArray[np.float64]) -> float:
+    """The exact log-odds of the cell of the first mode, which is cut at one variable."""
     cut = posterior.modes[0].constraints[0]
-    inside = float(truth.marginals.reshape(graph.n, 2)[cut.group[0], cut.labels[0]])
-    log_odds = cut.sign * float(np.log(inside) - np.log1p(-inside))
-    return Motivation(graph, single, posterior, truth.marginals, truth.log_z, log_odds)
+    inside = float(marginals.reshape(-1, 2)[cut.group[0], cut.labels[0]])
+    return cut.sign * float(np.log(inside) - np.log1p(-inside))

@@ -1,86 +1,110 @@
-"""The modes of a frame as a picture: boxes on every camera and a map from above, one row per mode."""
+"""The modes of a frame as an image: boxes on every camera and the ground from above, one row per mode."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mixfield.apps.detection import positions
 from mixfield.io import opencv
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.reports.page import percent
+from mixfield.reports.palette import IN_ALL_MODES, IN_OTHER_MODES, IN_THIS_MODE, INK, Color
+from mixfield.reports.people_page import Positions, common_positions
 from mixfield.scene.scene import Scene
 
 Image = NDArray[np.uint8]
+Floats = NDArray[np.float64]
 
-HEIGHT = 288  # of a panel
-BAND = 30  # above each row, for its title
-# as OpenCV orders colours: blue, green, red
-COMMON, OWN, GONE, INK = (90, 200, 80), (40, 120, 255), (190, 190, 190), (30, 27, 27)
+HEIGHT, TITLE_HEIGHT = 288, 30  # pixels of a panel, and of the title above each row
+GROUND_LEVEL, OUTSIDE_LEVEL, PERSON_LEVEL, EMPTY_LEVEL = 255, 225, 120, 245  # grey levels of the ground
 
 
 def overlay(posterior: MixturePosterior, scene: Scene, pictures: Sequence[Image]) -> Image:
-    """(H, W, 3) picture: green people are in every mode, orange ones in some, grey crosses in other modes only."""
-    people = [positions(mode, scene) for mode in posterior.modes]
-    everywhere = {tuple(p) for p in people[0]}.intersection(*({tuple(p) for p in one} for one in people[1:]))
+    """(H, W, 3) image, blue first as in OpenCV, of the modes of a frame.
+
+    Green people are in every mode, orange ones only in some; grey crosses are people of other modes.
+
+    Parameters
+    ----------
+    posterior : from `mixfield.detect`.
+    scene : its scene.
+    pictures : one per camera, (H, W) grey levels or (H, W, 3) blue, green and red.
+    """
+    found = [positions(mode, scene) for mode in posterior.modes]
+    in_all = common_positions(found)
+    in_any = {tuple(position) for people in found for position in people}
     rows = []
-    for k, (weight, found) in enumerate(zip(posterior.weights, people, strict=True), 1):
-        elsewhere = {tuple(p) for one in people for p in one} - {tuple(p) for p in found}
-        panels = [_camera(picture, scene, c, found, everywhere) for c, picture in enumerate(pictures)]
-        panels.append(_from_above(posterior.modes[k - 1].marginals[..., 1], scene, found, everywhere, elsewhere))
-        rows.append(_titled(np.concatenate(panels, axis=1), f"mode {k}: {100 * weight:.1f} %, {len(found)} people"))
+    for k, (weight, mode, people) in enumerate(zip(posterior.weights, posterior.modes, found, strict=True), 1):
+        others = in_any - {tuple(position) for position in people}
+        panels = [_camera(picture, scene, c, people, in_all) for c, picture in enumerate(pictures)]
+        panels.append(_ground(mode.marginals[..., 1], scene, people, in_all, others))
+        rows.append(
+            _titled(np.concatenate(panels, axis=1), f"mode {k}: {percent(float(weight))}, {len(people)} people")
+        )
     return np.concatenate(rows)
 
 
-def _camera(picture: Image, scene: Scene, view: int, found: NDArray[np.float64], everywhere: set[Any]) -> Image:
-    """One camera with a box per person."""
-    cv2 = opencv.library()
-    seen = scene.views[view]
+def _camera(picture: Image, scene: Scene, c: int, people: Floats, in_all: Positions) -> Image:
+    """The picture of a camera with a box per person."""
+    cv2, view = opencv.library(), scene.views[c]
+    scale = HEIGHT / view.height
     canvas = cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR) if picture.ndim == 2 else picture.copy()
-    canvas = cv2.resize(canvas, (round(seen.width * HEIGHT / seen.height), HEIGHT), interpolation=cv2.INTER_AREA)
-    scale = HEIGHT / seen.height
+    canvas = cv2.resize(canvas, (round(view.width * scale), HEIGHT), interpolation=cv2.INTER_AREA)
     centres = scene.ground.centres().reshape(-1, 2)
-    for person in found:
-        box = seen.boxes[np.argmin(np.linalg.norm(centres - person, axis=-1))] * scale
+    for position in people:
+        box = view.boxes[np.argmin(np.linalg.norm(centres - position, axis=-1))] * scale
         left, top, right, bottom = (round(float(v)) for v in box)
         if right > left:
-            colour = COMMON if tuple(person) in everywhere else OWN
-            cv2.rectangle(canvas, (left, top), (right - 1, bottom - 1), colour, 2)
+            cv2.rectangle(canvas, (left, top), (right - 1, bottom - 1), _person_color(position, in_all), 2)
     return np.asarray(canvas)
 
 
-def _from_above(
-    probability: NDArray[np.float64],
-    scene: Scene,
-    found: NDArray[np.float64],
-    everywhere: set[Any],
-    elsewhere: set[Any],
-) -> Image:
-    """The ground, north up: probabilities in grey, the area of interest framed, people as dots."""
+def _ground(probability: Floats, scene: Scene, people: Floats, in_all: Positions, others: Iterable[ArrayLike]) -> Image:
+    """The ground from above, y upwards: probabilities in grey, people as discs, people of other modes as crosses."""
+    cv2 = opencv.library()
+    canvas, scale = _ground_levels(probability, scene)
+    bottom = scene.ground.shape[0] * scale
+
+    def pixel(position: ArrayLike) -> tuple[int, int]:
+        x, y = (np.asarray(position) - scene.ground.origin) / scene.ground.cell * scale
+        return round(float(x)), round(float(round(bottom) - y))
+
+    for position in others:
+        cv2.drawMarker(canvas, pixel(position), _bgr(IN_OTHER_MODES), cv2.MARKER_TILTED_CROSS, 9, 2)
+    for position in people:
+        cv2.circle(canvas, pixel(position), 5, _person_color(position, in_all), -1, cv2.LINE_AA)
+    return canvas
+
+
+def _ground_levels(probability: Floats, scene: Scene) -> tuple[Image, float]:
+    """(HEIGHT, W, 3) grey levels of the ground, darker for larger probabilities, and the pixels per cell."""
     cv2 = opencv.library()
     rows, columns = scene.ground.shape
     scale = min(HEIGHT / rows, 2.0 * HEIGHT / columns)
-    shade = np.where(scene.interest, 255, 225) - 120 * np.clip(probability, 0, 1)
-    size = (max(1, round(columns * scale)), max(1, round(rows * scale)))
-    small = cv2.resize(shade[::-1].astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
-    canvas = np.full((HEIGHT, size[0], 3), 245, np.uint8)
-    canvas[: size[1]] = small[..., None]
-
-    def place(person: Any) -> tuple[int, int]:
-        x, y = (np.asarray(person) - scene.ground.origin) / scene.ground.cell * scale
-        return round(float(x)), round(float(size[1] - y))
-
-    for person in elsewhere:
-        cv2.drawMarker(canvas, place(person), GONE, cv2.MARKER_TILTED_CROSS, 9, 2)
-    for person in found:
-        cv2.circle(canvas, place(person), 5, COMMON if tuple(person) in everywhere else OWN, -1, cv2.LINE_AA)
-    return canvas
+    levels = np.where(scene.interest, GROUND_LEVEL, OUTSIDE_LEVEL) - PERSON_LEVEL * np.clip(probability, 0, 1)
+    width, height = max(1, round(columns * scale)), max(1, round(rows * scale))
+    scaled = cv2.resize(levels[::-1].astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST)
+    canvas = np.full((HEIGHT, width, 3), EMPTY_LEVEL, np.uint8)
+    canvas[:height] = scaled[..., None]
+    return canvas, scale
 
 
 def _titled(row: Image, title: str) -> Image:
     cv2 = opencv.library()
-    band = np.full((BAND, row.shape[1], 3), 255, np.uint8)
-    cv2.putText(band, title, (8, BAND - 10), cv2.FONT_HERSHEY_SIMPLEX, 0.55, INK, 1, cv2.LINE_AA)
+    band = np.full((TITLE_HEIGHT, row.shape[1], 3), 255, np.uint8)
+    cv2.putText(band, title, (8, TITLE_HEIGHT - 10), cv2.FONT_HERSHEY_SIMPLEX, 0.55, _bgr(INK), 1, cv2.LINE_AA)
     return np.concatenate([band, row])
+
+
+def _person_color(position: Any, in_all: Positions) -> Color:
+    return _bgr(IN_ALL_MODES if tuple(position) in in_all else IN_THIS_MODE)
+
+
+def _bgr(color: Color) -> Color:
+    """A color as OpenCV orders it."""
+    red, green, blue = color
+    return blue, green, red

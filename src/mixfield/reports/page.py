@@ -1,20 +1,27 @@
-"""One self-contained HTML page: style, script, numbers and pictures in one file that loads nothing from anywhere."""
+"""The frame of every page: one HTML file that contains its style, scripts, numbers and images."""
 
 from __future__ import annotations
 
 import base64
 import json
+import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 from mixfield import __version__
+from mixfield.reports.palette import label_colors
 
-# nothing but what the file itself holds
 POLICY = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+SCRIPTS = {
+    "segmentation": ("page.js", "cut_tree.js", "segmentation.js"),
+    "field": ("page.js", "cut_tree.js", "field.js"),
+    "people": ("page.js", "sequence.js", "people.js"),
+    "video": ("page.js", "sequence.js", "video.js"),
+}
 
 TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -35,7 +42,7 @@ TEMPLATE = """<!doctype html>
 </noscript>
 {body}
 </main>
-<footer>Made by mixfield {version}. This file holds everything it shows and loads nothing from the network.</footer>
+<footer>Made by mixfield {version}. This file contains everything it shows and loads nothing from the network.</footer>
 <script type="application/json" id="facts">{facts}</script>
 <script type="text/plain" id="planes">{planes}</script>
 <script>
@@ -47,13 +54,13 @@ TEMPLATE = """<!doctype html>
 
 @dataclass(frozen=True)
 class Page:
-    """What a page says.
+    """The content of a page.
 
     Attributes
     ----------
     title : heading, and title of the window.
-    kind : which part of the script brings it to life: segmentation, field, people or video.
-    lead, body : HTML; text in it is escaped already.
+    kind : ``"segmentation"``, ``"field"``, ``"people"`` or ``"video"``: which of the `SCRIPTS` it has.
+    lead, body : HTML; text in it is already escaped.
     facts : numbers and strings for the script; NaN and infinities become null.
     planes : bytes for the script, such as one byte per pixel, label and mode; they are compressed.
     """
@@ -66,43 +73,82 @@ class Page:
     planes: bytes = b""
 
     def html(self) -> str:
-        """The text of the file."""
-        folder = files("mixfield.reports")
+        """The text of the HTML file."""
         return TEMPLATE.format(
             policy=POLICY,
             version=__version__,
             title=escape(self.title),
             kind=self.kind,
-            style=folder.joinpath("page.css").read_text(encoding="utf-8"),
+            style=_static("page.css"),
             lead=self.lead,
             body=self.body,
             facts=_json(self.facts),
             planes=base64.b64encode(zlib.compress(self.planes, 9)).decode() if self.planes else "",
-            script=folder.joinpath("page.js").read_text(encoding="utf-8"),
+            script="\n".join(map(_static, SCRIPTS[self.kind])),
         )
 
 
 def percent(share: float) -> str:
-    """A probability as people read it: ``62.1 %``, ``< 0.1 %``."""
+    """A probability in per cent: ``62.1 %``, ``< 0.1 %``."""
     return f"{100 * share:.1f} %" if share >= 5e-4 or share == 0 else "< 0.1 %"
 
 
-def table(heads: tuple[str, ...], rows: list[tuple[object, ...]], *, caption: str) -> str:
-    """An HTML table; the first cell of each row is its heading."""
-    top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
-    lines = []
-    for first, *rest in rows:
-        cells = "".join(f"<td>{escape(str(cell))}</td>" for cell in rest)
-        lines.append(f'<tr><th scope="row">{escape(str(first))}</th>{cells}</tr>')
+def section(name: str, title: str, content: str) -> str:
+    """A section with a heading; ``name`` is the id of the heading, ``content`` is HTML."""
+    return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(title)}</h2>{content}</section>'
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]], *, caption: str) -> str:
+    """An HTML table of texts; the first cell of each row is its heading."""
+    return html_table(heads, [[escape(str(cell)) for cell in row] for row in rows], caption=caption)
+
+
+def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str) -> str:
+    """The same of cells that are HTML already."""
+    lines = [f"<tr>{_row_heading(first)}{''.join(map(_cell, rest))}</tr>" for first, *rest in rows]
     return (
-        f'<div class="scroll"><table><caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
+        f'<div class="scroll"><table><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{column_headings(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
 
 
-def notes(texts: tuple[str, ...]) -> str:
-    """What a reader should know, as HTML."""
+def column_headings(heads: Sequence[str]) -> str:
+    """The cells of the first row of a table; an empty text is an empty cell."""
+    return "".join(f'<th scope="col">{escape(head)}</th>' if head else "<td></td>" for head in heads)
+
+
+def weight_bar(weight: float, width: str = "100%") -> str:
+    """A probability as a bar; ``width`` is the CSS length of probability one."""
+    return (
+        f'<span class="bar" style="width:{width}" aria-hidden="true"><i style="width:{100 * weight:.2f}%"></i></span>'
+    )
+
+
+def legend(names: Mapping[int, str]) -> str:
+    """The names of labels from 0 to 255 beside their colors."""
+    colors = label_colors().tolist()
+    items = [
+        f'<li><i style="background:rgb({",".join(map(str, colors[label]))})"></i>{escape(name)}</li>'
+        for label, name in names.items()
+    ]
+    return f'<ul class="keys" aria-label="labels">{"".join(items)}</ul>'
+
+
+def notes(texts: Sequence[str]) -> str:
+    """Notes on a result, as HTML."""
     return "".join(f'<p class="note">Note: {escape(text)}</p>' for text in texts)
+
+
+def _row_heading(content: str) -> str:
+    return f'<th scope="row">{content}</th>'
+
+
+def _cell(content: str) -> str:
+    return f"<td>{content}</td>"
+
+
+def _static(name: str) -> str:
+    return files("mixfield.reports").joinpath("static", name).read_text(encoding="utf-8")
 
 
 def _json(value: object) -> str:
@@ -112,9 +158,9 @@ def _json(value: object) -> str:
 
 def _finite(value: object) -> object:
     if isinstance(value, float):
-        return value if abs(value) < float("inf") else None
+        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
+        return [_finite(entry) for entry in value]
     return value

@@ -1,4 +1,4 @@
-"""Pictures side by side in one image file, with titles, by Pillow alone."""
+"""Images side by side in one image file, with titles and a legend, drawn by Pillow."""
 
 from __future__ import annotations
 
@@ -10,63 +10,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.io.images import pillow
+from mixfield.reports.palette import GREY, INK, PAPER, Color
 
-Colours = NDArray[np.uint8]
-Colour = tuple[int, int, int]
+Image = NDArray[np.uint8]
 
-SIDE, GAP, TEXT, NOTE = 380, 18, 17, 14
-INK, GREY, PAPER = (27, 27, 31), (95, 95, 104), (255, 255, 255)
+SIDE, GAP, MIN_WIDTH = 380, 18, 250  # pixels of a panel, between panels, and least width of a panel
+TITLE_SIZE, NOTE_SIZE = 17, 14
+KEY_WIDTH, KEY_HEIGHT, KEY_SIDE = 120, NOTE_SIZE + 10, 14  # of an entry of the legend, and of its square
+MARK_SIDE = 12
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A picture (H, W, 3) with a title, a line below the title, and the colour of a mark before the title."""
+    """An image (H, W, 3) with a title, a note below the title, and the color of a mark before the title or None."""
 
     title: str
     note: str
-    picture: Colours
-    mark: Colour | None = None
+    picture: Image
+    mark: Color | None = None
 
 
 @dataclass(frozen=True)
 class Key:
-    """A colour and what it stands for."""
+    """An entry of the legend: a color and its meaning."""
 
-    colour: Colour
+    color: Color
     name: str
 
 
 def compose(panels: Sequence[Panel], *, columns: int, keys: Sequence[Key] = ()) -> Any:
-    """The panels in rows of ``columns`` and the meaning of the colours below, as a Pillow image."""
-    from PIL import ImageDraw, ImageFont
+    """The panels in rows of ``columns`` with the legend below, as a Pillow image."""
+    from PIL import ImageDraw
 
     height, width = panels[0].picture.shape[:2]
     scale = SIDE / max(height, width)
-    wide, high = max(1, round(width * scale)), max(1, round(height * scale))
-    cell_wide, cell_high = max(wide, 250) + GAP, high + GAP + TEXT + NOTE + 16
-    rows = -(-len(panels) // columns)
-    per_row = max(1, (columns * cell_wide) // 120)
-    legend = -(-len(keys) // per_row) * (NOTE + 10)
-    page = pillow().new("RGB", (GAP + columns * cell_wide, GAP + rows * cell_high + legend), PAPER)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    cell_width, cell_height = max(size[0], MIN_WIDTH) + GAP, size[1] + GAP + TITLE_SIZE + NOTE_SIZE + 16
+    rows, keys_per_row = -(-len(panels) // columns), max(1, (columns * cell_width) // KEY_WIDTH)
+    legend_height = -(-len(keys) // keys_per_row) * KEY_HEIGHT
+    page = pillow().new("RGB", (GAP + columns * cell_width, GAP + rows * cell_height + legend_height), PAPER)
     draw = ImageDraw.Draw(page)
-    title, note = ImageFont.load_default(TEXT), ImageFont.load_default(NOTE)
     for k, panel in enumerate(panels):
-        left, top = GAP + k % columns * cell_wide, GAP + k // columns * cell_high
-        indent = 0
-        if panel.mark is not None:
-            draw.rectangle((left, top + 3, left + 12, top + 15), fill=panel.mark)
-            indent = 19
-        draw.text((left + indent, top - 2), panel.title, INK, title)
-        draw.text((left, top + TEXT + 4), panel.note, GREY, note)
-        page.paste(_scaled(panel.picture, wide, high), (left, top + TEXT + NOTE + 12))
+        left, top = GAP + k % columns * cell_width, GAP + k // columns * cell_height
+        _draw_heading(draw, panel, left, top)
+        page.paste(_scaled(panel.picture, size), (left, top + TITLE_SIZE + NOTE_SIZE + 12))
     for k, key in enumerate(keys):
-        left, top = GAP + k % per_row * 120, rows * cell_high + GAP // 2 + k // per_row * (NOTE + 10)
-        draw.rectangle((left, top + 2, left + 14, top + 16), fill=key.colour, outline=GREY)
-        draw.text((left + 22, top), key.name, GREY, note)
+        left, row = GAP + k % keys_per_row * KEY_WIDTH, k // keys_per_row
+        _draw_key(draw, key, left, rows * cell_height + GAP // 2 + row * KEY_HEIGHT)
     return page
 
 
-def _scaled(picture: Colours, wide: int, high: int) -> Any:
+def _draw_heading(draw: Any, panel: Panel, left: int, top: int) -> None:
+    indent = 0
+    if panel.mark is not None:
+        draw.rectangle((left, top + 3, left + MARK_SIDE, top + 3 + MARK_SIDE), fill=panel.mark)
+        indent = MARK_SIDE + 7
+    draw.text((left + indent, top - 2), panel.title, INK, _font(TITLE_SIZE))
+    draw.text((left, top + TITLE_SIZE + 4), panel.note, GREY, _font(NOTE_SIZE))
+
+
+def _draw_key(draw: Any, key: Key, left: int, top: int) -> None:
+    draw.rectangle((left, top + 2, left + KEY_SIDE, top + 2 + KEY_SIDE), fill=key.color, outline=GREY)
+    draw.text((left + KEY_SIDE + 8, top), key.name, GREY, _font(NOTE_SIZE))
+
+
+def _font(size: int) -> Any:
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
+
+
+def _scaled(picture: Image, size: tuple[int, int]) -> Any:
+    """A Pillow image of another size: pixels are repeated in enlargements and averaged in reductions."""
     image = pillow()
-    enlarged = wide > picture.shape[1]
-    return image.fromarray(picture).resize((wide, high), image.Resampling.NEAREST if enlarged else image.Resampling.BOX)
+    enlarged = size[0] > picture.shape[1]
+    return image.fromarray(picture).resize(size, image.Resampling.NEAREST if enlarged else image.Resampling.BOX)

@@ -1,4 +1,4 @@
-"""Matplotlib, where it is installed: pages of panels, saved so that the same figure gives the same bytes."""
+"""Matplotlib, imported at the first use: figures of panels that are saved with the same bytes each time."""
 
 from __future__ import annotations
 
@@ -10,29 +10,34 @@ from typing import Any
 from mixfield.errors import MixfieldError
 
 STYLE: dict[Any, Any] = {"svg.hashsalt": "mixfield", "svg.fonttype": "none", "font.size": 11, "axes.titlesize": 10.5}
+DPI = 160
+
+
+def pyplot() -> Any:
+    """The module ``matplotlib.pyplot``, or a `MixfieldError` that names the extra to install."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise MixfieldError("figures need matplotlib: pip install 'mixfield[plot]'") from None
+    return pyplot
 
 
 @contextmanager
 def subplots(count: int, columns: int, size: tuple[float, float]) -> Iterator[tuple[Any, list[Any]]]:
-    """A figure and ``count`` axes in rows of ``columns``, each ``size`` inches wide and high."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise MixfieldError("figures need matplotlib: pip install 'mixfield[plot]'") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    """A figure without a window and ``count`` axes in rows of ``columns``, each ``size`` inches wide and high."""
+    plt = pyplot()
+    plt.switch_backend("Agg")
     rows = -(-count // columns)
-    with matplotlib.rc_context(STYLE):
-        figure, axes = pyplot.subplots(
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
             rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False, layout="constrained"
         )
         for unused in axes.ravel()[count:]:
             unused.remove()
         yield figure, list(axes.ravel()[:count])
-        pyplot.close(figure)
+        plt.close(figure)
 
 
-def saved(figure: Any, path: Path) -> None:
-    """Write a figure; the file name tells the format."""
-    figure.savefig(path, dpi=160, metadata={"Date": None} if path.suffix == ".svg" else None)
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure as ``.svg`` or ``.png``, without the date."""
+    figure.savefig(path, dpi=DPI, metadata={"Date": None} if path.suffix == ".svg" else None)

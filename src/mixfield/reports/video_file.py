@@ -1,4 +1,4 @@
-"""Frames of a segmented video as a file, from which its page can be made again."""
+"""The frames of a video page as a file, from which ``mixfield report`` makes the page again."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _files, _npy
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.reports.segmentation import displayed
+from mixfield.reports.segmentation_figure import displayed
 from mixfield.reports.video_page import VideoFrame
 
 Arrays = dict[str, NDArray[Any]]
 
 VERSION = 1
-NEEDED = ("images", "mean_field", "modes", "weights", "chosen")
-LABELS = 2**31
+REQUIRED = ("images", "mean_field", "modes", "weights", "chosen")
+MAX_LABELS = 2**31
+MAX_NUMBER = 2**53  # of a frame: the largest integer that JavaScript represents
 
 
 def write_video(path: Path, frames: Sequence[VideoFrame]) -> None:
-    """Write frames of one size as `read_video` reads them; missing modes are padding."""
-    most = max(len(np.asarray(frame.weights)) for frame in frames)
+    """Write frames of one size for `read_video`; modes that a frame does not have are padded."""
+    n_modes = max(len(np.asarray(frame.weights)) for frame in frames)
 
     def padded(array: ArrayLike) -> NDArray[Any]:
         values = np.asarray(array)
-        return np.pad(values, [(0, most - len(values))] + [(0, 0)] * (values.ndim - 1))
+        return np.pad(values, [(0, n_modes - len(values))] + [(0, 0)] * (values.ndim - 1))
 
     with _files.draft(path) as draft, open(draft, "xb") as file:
         np.savez_compressed(
@@ -43,20 +44,20 @@ def write_video(path: Path, frames: Sequence[VideoFrame]) -> None:
 
 
 def read_video(path: Path, frames: slice = slice(None)) -> list[VideoFrame]:
-    """Frames of a file, or some of them by their place.
+    """Read frames of a file, all or a slice of them.
 
-    The file holds ``images`` (T, H, W) or (T, H, W, 3), ``mean_field`` (T, H, W), ``modes`` (T, K, H, W), ``weights``
-    (T, K) and ``chosen`` (T,); modes of weight zero at the end of a frame are padding.  ``costs`` (T,), ``numbers``
-    (T,) and ``version`` may be left out.
+    The file contains ``images`` (T, H, W) or (T, H, W, 3), ``mean_field`` (T, H, W), ``modes`` (T, K, H, W),
+    ``weights`` (T, K) and ``chosen`` (T,); modes of weight zero at the end of a frame are padding.  Optional are
+    ``costs`` (T,), ``numbers`` (T,) and ``version``.
     """
     arrays = _npy.read_npz(path, "is no segmented video")
-    version = arrays.get("version", np.array(VERSION))
-    if version.tolist() != VERSION:
+    version = arrays.get("version", np.array(VERSION)).tolist()
+    if version != VERSION:
         raise FileFormatError(
-            f"{path} has format version {version.tolist()}, this mixfield reads version {VERSION}; "
+            f"{path} has format version {version}, this mixfield reads version {VERSION}; "
             "install the mixfield that wrote it, or a newer one"
         )
-    missing = set(NEEDED) - set(arrays)
+    missing = set(REQUIRED) - set(arrays)
     if missing:
         raise FileFormatError(f"{path} is no segmented video: it lacks {', '.join(sorted(missing))}")
     try:
@@ -67,36 +68,42 @@ def read_video(path: Path, frames: slice = slice(None)) -> list[VideoFrame]:
 
 
 def _checked(arrays: Arrays) -> Arrays:
-    """The arrays, of kinds and shapes that fit together."""
-    images = arrays["images"]
+    """The arrays with their types and shapes checked."""
+    images, weights = _checked_images(arrays["images"]), _checked_weights(arrays["weights"])
+    (count, height, width), n_modes = images.shape[:3], weights.shape[1]
+    numbers = arrays.get("numbers", np.arange(count))
+    found: Arrays = {
+        "images": images,
+        "weights": weights,
+        "mean_field": _arrays.integers("mean_field", arrays["mean_field"], low=0, high=MAX_LABELS),
+        "modes": _arrays.integers("modes", arrays["modes"], low=0, high=MAX_LABELS),
+        "chosen": _arrays.integers("chosen", arrays["chosen"], low=0, high=max(1, n_modes)),
+        "numbers": _arrays.integers("numbers", numbers, low=0, high=MAX_NUMBER),
+    }
+    if "costs" in arrays:
+        found["costs"] = _arrays.floats("costs", arrays["costs"])
+    shapes = {
+        "weights": (count, n_modes),
+        "mean_field": (count, height, width),
+        "modes": (count, n_modes, height, width),
+    }
+    for name in [name for name in found if name != "images"]:
+        _arrays.check_shape(name, found[name], shapes.get(name, (count,)), "to match the images and the weights")
+    return found
+
+
+def _checked_images(images: NDArray[Any]) -> NDArray[np.uint8]:
     if images.dtype != np.uint8 or images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[3] != 3):
         raise MixfieldError(
             f"images must be of uint8 and (T, H, W) or (T, H, W, 3), got {images.dtype} of {images.shape}"
         )
-    count, height, width = images.shape[:3]
-    weights = _arrays.floats("weights", arrays["weights"], largest=1.0)
-    if weights.ndim != 2 or (weights < 0).any() or np.isinf(weights).any():
+    return images
+
+
+def _checked_weights(weights: NDArray[Any]) -> NDArray[np.float64]:
+    found = _arrays.floats("weights", weights, largest=1.0)
+    if found.ndim != 2 or (found < 0).any() or np.isinf(found).any():
         raise MixfieldError("weights must be probabilities, one row per frame")
-    modes = weights.shape[1]
-    found = {
-        "images": images,
-        "weights": weights,
-        "mean_field": _arrays.integers("mean_field", arrays["mean_field"], low=0, high=LABELS),
-        "modes": _arrays.integers("modes", arrays["modes"], low=0, high=LABELS),
-        "chosen": _arrays.integers("chosen", arrays["chosen"], low=0, high=max(1, modes)),
-        "numbers": _arrays.integers("numbers", arrays.get("numbers", np.arange(count)), low=0, high=2**53),
-    }
-    shapes = {
-        "weights": (count, modes),
-        "mean_field": (count, height, width),
-        "modes": (count, modes, height, width),
-        "chosen": (count,),
-        "numbers": (count,),
-    }
-    if "costs" in arrays:
-        found["costs"], shapes["costs"] = _arrays.floats("costs", arrays["costs"]), (count,)
-    for name, shape in shapes.items():
-        _arrays.check_shape(name, found[name], shape, "to match the images and the weights")
     return found
 
 

@@ -1,39 +1,38 @@
-"""The page of a segmented video: a scrubber, the chosen mode beside mean field, and the trellis of choices."""
+"""The page of a segmented video: time slider, the chosen mode beside mean field, and the trellis of chosen modes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.errors import MixfieldError
-from mixfield.reports.colours import bright, key
-from mixfield.reports.page import Page, percent
-from mixfield.reports.png import data_uri, indexed_png, photo_uri, smaller
-from mixfield.reports.segmentation import displayed
-from mixfield.reports.sequence import pause, time_slider, trellis_section
+from mixfield.reports.data_uri import photo_uri, png_uri, subsampled
+from mixfield.reports.page import Page, legend, percent
+from mixfield.reports.palette import label_colors
+from mixfield.reports.segmentation_figure import displayed
+from mixfield.reports.sequence import play_interval, time_slider, trellis_section
 
-TRELLIS = "Columns are frames, circles modes (the larger the likelier); the line goes through those that were chosen."
-SIDE = 480  # pixels of the longer side of a frame on the page
+FRAME_SIDE = 480  # pixels of the longer side of a frame on the page
+MAX_LABELS = 256
 
 
 @dataclass(frozen=True, eq=False)
 class VideoFrame:
-    """One frame of a video with its interpretations.
+    """One frame of a video with its modes.
 
     Attributes
     ----------
     image : (H, W) or (H, W, channels), as for `mixfield.segment`.
-    mean_field : (H, W) labels of the single mean field, to compare with.
+    mean_field : (H, W) labels of mean field, for comparison.
     modes : (K, H, W) labels of each mode.
     weights : (K,) their probabilities.
-    chosen : the mode that the sequence chose.
-    cost : of the step from the frame before, if known.
-    number : of the frame; by default its place in the sequence.
+    chosen : index of the chosen mode.
+    cost : of the step from the frame before; may be None.
+    number : of the frame; by default its index in the sequence.
     """
 
     image: ArrayLike
@@ -56,7 +55,7 @@ def video_page(
 
     Parameters
     ----------
-    frames : in order; the page holds a picture of each, so give at most a few hundred.
+    frames : in order; the page contains an image of each, so give at most a few hundred.
     names : of the labels.
     frame_rate : frames per second at which the page plays.
     title : heading of the page.
@@ -71,33 +70,40 @@ def video_page(
     True
     """
     if not frames:
-        raise MixfieldError("frames must hold at least one frame")
+        raise MixfieldError("frames must contain at least one frame, got none")
     facts = [_facts(frame, t) for t, frame in enumerate(frames)]
-    switched = sum(frame.chosen > 0 for frame in frames)
-    present = np.unique(np.concatenate([np.unique(np.asarray(frame.modes)) for frame in frames]))
+    present = np.unique(np.concatenate([np.unique(np.asarray(frame.modes)) for frame in frames])).tolist()
+    labels = {v: names[v] if v < len(names) else f"label {v}" for v in present if 0 < v < MAX_LABELS}
     return Page(
         title=title,
         kind="video",
-        lead=(
-            f"{len(frames)} frames, each with several interpretations; time chooses one. In "
-            f"{switched} of them ({percent(switched / len(frames))}) it is not the heaviest."
-        ),
-        body=_body(len(frames), names, present.tolist()),
-        facts={"frames": facts, "pause": pause(frame_rate)},
+        lead=_lead(frames),
+        body=_body(len(frames), legend(labels)),
+        facts={"frames": facts, "interval": play_interval(frame_rate)},
     ).html()
 
 
-def _facts(frame: VideoFrame, place: int) -> dict[str, object]:
-    picture = displayed(frame.image)
-    modes, single = np.asarray(frame.modes), np.asarray(frame.mean_field)
+def _lead(frames: Sequence[VideoFrame]) -> str:
+    if all(len(np.asarray(frame.weights)) == 1 for frame in frames):
+        return f"{len(frames)} frames with one segmentation each."
+    switched = sum(frame.chosen > 0 for frame in frames)
+    return (
+        f"{len(frames)} frames with several modes each, of which one is chosen by consistency over time. In "
+        f"{switched} of them ({percent(switched / len(frames))}) it is not the heaviest."
+    )
+
+
+def _facts(frame: VideoFrame, index: int) -> dict[str, object]:
+    """A frame as plain numbers and images for the script."""
+    photo, modes, single = displayed(frame.image), np.asarray(frame.modes), np.asarray(frame.mean_field)
     weights = _arrays.floats("weights", frame.weights)
-    _arrays.check_shape(f"modes of frame {place}", modes, (len(weights), *picture.shape[:2]), "= (K, H, W)")
-    _arrays.check_shape(f"mean_field of frame {place}", single, picture.shape[:2], "= (H, W)")
+    _arrays.check_shape(f"modes of frame {index}", modes, (len(weights), *photo.shape[:2]), "= (K, H, W)")
+    _arrays.check_shape(f"mean_field of frame {index}", single, photo.shape[:2], "= (H, W)")
     if not 0 <= frame.chosen < len(weights):
-        raise MixfieldError(f"chosen of frame {place} must lie in 0..{len(weights) - 1}, got {frame.chosen}")
+        raise MixfieldError(f"chosen of frame {index} must lie in 0..{len(weights) - 1}, got {frame.chosen}")
     return {
-        "number": place if frame.number is None else frame.number,
-        "photo": photo_uri(smaller(picture, SIDE)),
+        "number": index if frame.number is None else frame.number,
+        "photo": photo_uri(subsampled(photo, FRAME_SIDE)),
         "single": _labels_uri(single),
         "modes": [_labels_uri(labels) for labels in modes],
         "weights": weights.tolist(),
@@ -108,19 +114,18 @@ def _facts(frame: VideoFrame, place: int) -> dict[str, object]:
 
 
 def _labels_uri(labels: NDArray[np.integer]) -> str:
-    return data_uri(indexed_png(smaller(labels.astype(np.uint8), SIDE), bright(), see_through=0))
+    return png_uri(subsampled(labels.astype(np.uint8), FRAME_SIDE), label_colors(), transparent=0)
 
 
-def _body(frames: int, names: Sequence[str], labels: list[int]) -> str:
-    keys = "".join(key(v, escape(names[v] if v < len(names) else f"label {v}")) for v in labels if 0 < v < 256)
+def _body(frames: int, labels: str) -> str:
     return f"""<section aria-label="frames">
 <div class="cameras">
 <figure><div class="stack"><img class="photo" alt="frame"><img class="over" id="chosen" alt="labels of the mode"
  style="opacity:.6"></div><figcaption id="chosen-title"></figcaption></figure>
 <figure><div class="stack"><img class="photo" alt="frame"><img class="over" id="single" alt="labels of mean field"
- style="opacity:.6"></div><figcaption>mean field, one answer</figcaption></figure></div>
+ style="opacity:.6"></div><figcaption>mean field</figcaption></figure></div>
 {time_slider(frames)}
 <div class="row"><label for="opacity">opacity</label>
 <input type="range" id="opacity" min="0" max="100" value="60"></div>
-<ul class="keys" aria-label="labels">{keys}</ul></section>
-{trellis_section(TRELLIS)}"""
+{labels}</section>
+{trellis_section()}"""

@@ -12,7 +12,7 @@ from PIL import Image
 
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
 from mixfield.io import images
-from mixfield.io.images import palette, read_image, read_label_map, write_grey, write_label_map
+from mixfield.io.images import pascal_palette, read_image, read_label_map, write_grey, write_label_map
 
 GREY = (np.arange(35, dtype=np.uint8) * 7).reshape(5, 7)
 COLOUR = np.stack([GREY, GREY[::-1], GREY[:, ::-1]], -1)
@@ -131,7 +131,7 @@ def test_label_maps_that_do_not_fit_a_png(tmp_path, labels):
 
 
 def test_palette_is_that_of_pascal():
-    colours = palette()
+    colours = pascal_palette()
     assert len({tuple(c) for c in colours.tolist()}) == 256
     known = {0: (0, 0, 0), 1: (128, 0, 0), 2: (0, 128, 0), 3: (128, 128, 0), 8: (64, 0, 0), 15: (192, 128, 128)}
     for label, colour in known.items():
@@ -144,7 +144,7 @@ def test_palette_is_that_of_the_truth_in_public_data(data):
     with Image.open(path) as picture:
         if picture.mode != "P":
             pytest.skip("the truth is stored without its palette")
-        np.testing.assert_array_equal(np.reshape(picture.getpalette(), (-1, 3))[:21], palette()[:21])
+        np.testing.assert_array_equal(np.reshape(picture.getpalette(), (-1, 3))[:21], pascal_palette()[:21])
 
 
 def test_grey_maps_are_clipped(tmp_path):

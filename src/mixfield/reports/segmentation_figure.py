@@ -1,0 +1,97 @@
+"""Label maps over an image, and the figure of a segmentation: image, modes, differences and entropy gap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield.apps.pictures import intensities
+from mixfield.io.images import pascal_palette
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.reports.page import percent
+from mixfield.reports.palette import MODES, Color, ramp
+from mixfield.reports.panels import Image, Key, Panel, compose
+
+Bits = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+OPACITY, BACKGROUND_OPACITY = 0.6, 0.45  # of the color of a label, and of label 0
+CHANGE_OPACITY = 0.8  # of the color of a mode where it differs
+COLUMNS = 4
+
+
+def displayed(image: ArrayLike) -> Image:
+    """(H, W, 3) colors of an image; other than three channels are shown by their mean."""
+    array = intensities(image)
+    if array.shape[-1] != 3:
+        array = np.repeat(array.mean(-1, keepdims=True), 3, -1)
+    return np.rint(array).astype(np.uint8)
+
+
+def side_by_side(image: ArrayLike, *labelings: Labels) -> Image:
+    """(H, W * count, 3) label maps over the image, from left to right."""
+    photo = displayed(image)
+    return np.concatenate([_overlay(photo, labels) for labels in labelings], axis=1)
+
+
+def segmentation_figure(image: ArrayLike, posterior: MixturePosterior, gap: Bits) -> Any:
+    """The image, its modes with their weights, their differences and the entropy gap, as a Pillow image."""
+    photo = displayed(image)
+    labelings = posterior.labelings()
+    height, width = posterior.shape
+    panels = [Panel("image", f"{width} x {height} pixels", photo)]
+    panels += [_mode_panel(photo, posterior, labelings, k) for k in range(len(labelings))]
+    if len(labelings) > 1:
+        share = 100 * (labelings != labelings[0]).any(0).mean()
+        panels.append(Panel("differences", f"from mode 1: {share:.1f} % of pixels", _differences(photo, labelings)))
+    top = max(1.0, float(gap.max()))
+    panels.append(Panel("entropy gap", f"dark 0 to bright {top:.1f} bits", ramp(gap / top)))
+    colors = pascal_palette()
+    keys = [Key(tuple(colors[label].tolist()), f"label {label}") for label in np.unique(labelings)]
+    return compose(panels, columns=min(COLUMNS, len(panels)), keys=keys)
+
+
+def _mode_panel(photo: Image, posterior: MixturePosterior, labelings: Labels, k: int) -> Panel:
+    title = f"mode {k + 1}: {percent(float(posterior.weights[k]))}"
+    picture = _overlay(photo, labelings[k])
+    if k == 0:
+        return Panel(title, f"log Z = {posterior.modes[0].log_z:.1f}", picture)
+    behind = posterior.modes[0].log_z - posterior.modes[k].log_z
+    share = 100 * (labelings[k] != labelings[0]).mean()
+    return Panel(title, f"{behind:.1f} nats below, {share:.1f} % of pixels differ", picture, _mode_color(k))
+
+
+def _mode_color(k: int) -> Color:
+    """The color of a mode after the first."""
+    return MODES[(k - 1) % len(MODES)]
+
+
+def _overlay(photo: Image, labels: Labels) -> Image:
+    """The photo in the colors of the labels, with white borders between them."""
+    colors = pascal_palette()[np.minimum(labels, 255)].astype(np.float64)
+    opacity = np.where(labels > 0, OPACITY, BACKGROUND_OPACITY)[..., None]
+    mixed = (1 - opacity) * photo + opacity * colors
+    mixed[_borders(labels)] = 255
+    return np.rint(mixed).astype(np.uint8)
+
+
+def _borders(labels: Labels) -> NDArray[np.bool_]:
+    """Pixels whose right or lower neighbour has another label."""
+    edge = np.zeros(labels.shape, bool)
+    edge[:, :-1] |= labels[:, :-1] != labels[:, 1:]
+    edge[:-1] |= labels[:-1] != labels[1:]
+    return edge
+
+
+def _differences(photo: Image, labelings: Labels) -> Image:
+    """The photo in light grey, with the pixels that differ from mode 1 in the colors of the modes."""
+    grey = photo.mean(-1, keepdims=True)
+    light = np.repeat(160 + 0.35 * grey, 3, -1)
+    differs = labelings[1:] != labelings[0]
+    colors = np.array([_mode_color(k) for k in range(1, len(labelings))], np.float64)
+    count = differs.sum(0)[..., None]
+    mean = np.tensordot(differs, colors, (0, 0)) / np.maximum(count, 1)
+    mixed = CHANGE_OPACITY * mean + (1 - CHANGE_OPACITY) * grey
+    return np.rint(np.where(count > 0, mixed, light)).astype(np.uint8)

@@ -1,0 +1,77 @@
+"""Tracks as files: the table, its sidecar and MOT Challenge text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixfield as mf
+from mixfield.errors import FileFormatError
+from mixfield.io.tracks import read_csv, read_sidecar, write_csv, write_mot, write_sidecar
+
+NUMBERS = [10, 12, 14, 16]
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return mf.datasets.walking_people(2, 2, 4, setting="easy", rng=0)
+
+
+@pytest.fixture(scope="module")
+def tracks(walk):
+    posteriors = [mf.detect(walk.scene, list(masks), 1) for masks in walk.masks]
+    found = mf.track(posteriors, walk.scene, frame_rate=4.0, doors="anywhere")
+    assert len(found.table)
+    return found
+
+
+def test_table_round_trip(tracks, tmp_path):
+    write_csv(tmp_path / "t.csv", tracks, frames=NUMBERS)
+    table = read_csv(tmp_path / "t.csv")
+    assert table["frame"].tolist() == [NUMBERS[t] for t in tracks.table["frame"]]
+    for name in set(table.dtype.names) - {"frame"}:
+        np.testing.assert_array_equal(table[name], tracks.table[name])
+
+
+def test_sidecar_round_trip(tracks, tmp_path):
+    write_sidecar(tmp_path / "t.json", tracks, frames=NUMBERS)
+    sidecar = read_sidecar(tmp_path / "t.json")
+    assert sidecar.chosen_modes == dict(zip(NUMBERS, tracks.chosen_modes.tolist(), strict=True))
+    assert sidecar.summary == tracks.summary()
+    assert sidecar.frame_rate == 4.0
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('{"frame_numbers": [1], "chosen_modes": []}', "equal length"),
+        ('{"frame_numbers": [1], "chosen_modes": [-1]}', "integers"),
+        ('{"frame_rate": 0}', "frame_rate must be a positive number"),
+        ('{"summary": []}', "summary must be an object"),
+    ],
+)
+def test_damaged_sidecars(tmp_path, text, complaint):
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(FileFormatError, match=complaint):
+        read_sidecar(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("text", ["", "identity,frame\n", "identity,frame,row,column,x,y,confidence\n1,x,1,1,1,1,1\n"])
+def test_damaged_tables(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(FileFormatError, match=r"t\.csv"):
+        read_csv(tmp_path / "t.csv")
+
+
+def test_mot_has_boxes_of_a_view(walk, tracks, tmp_path):
+    write_mot(tmp_path / "a.txt", tracks)
+    write_mot(tmp_path / "b.txt", tracks, view=walk.scene.views[0], frames=NUMBERS)
+    without, rows = (np.loadtxt(tmp_path / name, delimiter=",", ndmin=2) for name in ("a.txt", "b.txt"))
+    assert (without[:, 2:6] == -1).all()
+    order = np.lexsort((tracks.table["identity"], tracks.table["frame"]))
+    table = tracks.table[order]
+    assert rows[:, 0].tolist() == [NUMBERS[t] + 1 for t in table["frame"]]
+    assert rows[:, 1].tolist() == (table["identity"] + 1).tolist()
+    left, top, right, bottom = walk.scene.views[0].boxes[table["row"] * walk.scene.ground.shape[1] + table["column"]].T
+    np.testing.assert_array_equal(rows[:, 2:6], np.stack([left, top, right - left, bottom - top], axis=1))
+    np.testing.assert_allclose(rows[:, 7:9], np.stack([table["x"], table["y"]], axis=1), atol=1e-4)

@@ -1,0 +1,37 @@
+"""The tree of cuts on a page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from page_reading import facts_of
+
+import mixfield as mf
+from mixfield.reports.cut_tree import tree_facts, tree_section, tree_svg
+from mixfield.reports.field_page import field_page
+
+
+def test_the_tree_names_every_node():
+    post = mf.infer(mf.datasets.random_ising(5, rng=0), 6)
+    text = tree_svg(post)
+    assert text.count("data-node=") == len(post.tree) == 11
+    for k, weight in enumerate(post.weights, 1):
+        assert f"mode {k} · " in text, weight
+    children = facts_of(field_page(post))["tree"]
+    for node in children:
+        if node["cut"]:
+            assert node["weight"] == pytest.approx(sum(children[k]["weight"] for k in node["children"]))
+
+
+def test_a_cut_has_its_group_and_label_names():
+    post = mf.infer(mf.datasets.four_zones(6), 2)
+    root, *leaves = tree_facts(post, lambda group: sorted(group.tolist()), names=("off", "on"))
+    constraint = next(node.constraint for node in post.tree if node.parent == 0)
+    assert root["cut"]["group"] == sorted(constraint.group.tolist())
+    assert root["cut"]["labels"] in ("off", "on")
+    assert {leaf["mode"] for leaf in leaves} == {0, 1}
+    assert root["weight"] == pytest.approx(1.0)
+
+
+def test_a_single_node_has_no_section():
+    assert tree_section(mf.MixturePosterior((mf.Mode(np.full((3, 2), 0.5), 0.0),))) == ""

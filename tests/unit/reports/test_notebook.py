@@ -1,0 +1,60 @@
+"""A posterior in a notebook."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from page_examples import random_posterior
+
+import mixfield as mf
+from mixfield.errors import MixfieldError
+from mixfield.reports.notebook import MAX_MODES
+
+
+def test_card_has_a_picture_and_a_weight_for_each_mode():
+    post = mf.infer(mf.datasets.four_zones(8), 2)
+    text = post._repr_html_()
+    assert text.count("<img") == 2
+    for weight in post.weights:
+        assert f"{100 * weight:.1f} %" in text
+    first, second = post.labelings()
+    assert f"{(first != second).sum()} differ" in text
+
+
+def test_card_of_a_chain_has_no_pictures():
+    post = mf.infer(mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 2.0), 2)
+    assert "<img" not in post._repr_html_()
+    assert "2 modes of 3 variables" in post._repr_html_()
+
+
+def test_card_needs_no_pillow_and_shows_twelve_modes(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    text = random_posterior(modes=14)[0]._repr_html_()
+    assert text.count("<img") == MAX_MODES
+    assert "and 2 more" in text
+
+
+def test_plot_draws_one_panel_per_mode():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    post, image = random_posterior()
+    for drawn in (post, mf.infer(mf.datasets.four_zones(6), 2)):
+        figure = drawn.plot()
+        assert [axis.get_title().split(":")[0] for axis in figure.axes] == ["mode 1", "mode 2"]
+    assert len(post.plot(image).axes[0].images) == 2
+    axes = pyplot.subplots(1, 2)[1]
+    assert post.plot(axes=axes) is axes[0].figure
+    with pytest.raises(MixfieldError, match="one per mode"):
+        post.plot(axes=axes[:1])
+    pyplot.close("all")
+
+
+def test_volumes_are_not_drawn():
+    post = mf.MixturePosterior((mf.Mode(np.full((2, 2, 2, 2), 0.5), 0.0),))
+    with pytest.raises(MixfieldError, match="one or two dimensions"):
+        post.plot()

@@ -1,0 +1,48 @@
+"""The pages of people and of tracks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from page_examples import people
+from page_reading import facts_of
+
+import mixfield as mf
+from mixfield.errors import MixfieldError
+from mixfield.reports.people_page import common_positions, people_page, tracks_page
+from mixfield.reports.track_table import TrackTable
+
+
+def test_people_without_pictures_and_tracks():
+    walk = mf.datasets.walking_people(n_people=1, n_frames=1)
+    post = mf.detect(walk.scene, list(walk.masks[0]), 2)
+    facts = facts_of(people_page({4: post}, walk.scene))
+    assert facts["cameras"] == facts["tracks"] == []
+    assert facts["frames"][0]["number"] == 4
+    with pytest.raises(MixfieldError, match="at least one"):
+        people_page({}, walk.scene)
+
+
+def test_positions_boxes_and_tracks():
+    page, posteriors, tracks, scene = people()
+    facts = facts_of(page)
+    for frame, (number, posterior) in zip(facts["frames"], sorted(posteriors.items()), strict=True):
+        assert frame["number"] == number
+        found = [mf.positions(mode, scene) for mode in posterior.modes]
+        shared = common_positions(found)
+        for shown, positions in zip(frame["people"], found, strict=True):
+            np.testing.assert_allclose([row[:2] for row in shown], positions, atol=5e-4)
+            assert [bool(row[2]) for row in shown] == [tuple(position) in shared for position in positions]
+        assert all(len(box) == 6 and box[3] > box[1] for boxes in frame["boxes"] for box in boxes)
+    with pytest.raises(MixfieldError, match="tracks must have the frames of posteriors, 1, got 5"):
+        people_page({10: posteriors[10]}, scene, tracks=TrackTable.of(tracks))
+    assert "Green people" in page
+    assert "Green people" not in tracks_page(tracks)
+    alone = facts_of(tracks_page(tracks))
+    assert alone["tracks"] == facts["tracks"]
+    assert [frame["chosen"] for frame in alone["frames"]] == tracks.chosen_modes.tolist()
+
+
+def test_common_positions():
+    assert common_positions([np.array([(0.0, 1.0), (2.0, 3.0)]), np.array([(2.0, 3.0)])]) == {(2.0, 3.0)}
+    assert common_positions([np.empty((0, 2)), np.array([(2.0, 3.0)])]) == set()

@@ -1,0 +1,40 @@
+"""The files of a segmentation."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from page_examples import random_posterior, segmented
+from PIL import Image
+
+import mixfield as mf
+from mixfield.io import read_image, read_label_map, read_scores
+from mixfield.reports.segmentation import LEVELS_PER_BIT, write_segmentation
+
+
+def test_files_are_read_back(tmp_path):
+    post, image = random_posterior()
+    gap = np.linspace(0, 2, 48).reshape(6, 8)
+    (tmp_path / "mode_7.png").write_text("of an earlier run")
+    summary = write_segmentation(tmp_path, image, post, gap)
+    assert {path.name for path in tmp_path.glob("mode_*")} == {"mode_1.png", "mode_2.png"}
+    for k, labels in enumerate(post.labelings(), 1):
+        np.testing.assert_array_equal(read_label_map(tmp_path / f"mode_{k}.png"), labels)
+    np.testing.assert_array_equal(read_image(tmp_path / "image.png"), image)
+    np.testing.assert_allclose(read_image(tmp_path / "entropy_gap.png") / LEVELS_PER_BIT, gap, atol=0.005 + 1e-9)
+    np.testing.assert_allclose(read_scores(tmp_path / "marginals.npz"), post.marginals(), atol=1e-3)
+    np.testing.assert_array_equal(mf.load(tmp_path / "result.npz").weights, post.weights)
+    assert json.loads((tmp_path / "summary.json").read_text()) == summary
+    assert summary["modes"][1]["differs"] == pytest.approx((post.labelings()[0] != post.labelings()[1]).mean())
+    with Image.open(tmp_path / "figure.png") as figure:
+        assert figure.size[0] > 4 * 250
+
+
+def test_superpixels_are_saved_and_maps_are_of_pixels(tmp_path):
+    image, post, gap, superpixels, _ = segmented()
+    write_segmentation(tmp_path, image, post, gap, superpixels=superpixels)
+    np.testing.assert_array_equal(np.load(tmp_path / "superpixels.npy"), superpixels)
+    np.testing.assert_array_equal(read_label_map(tmp_path / "mode_2.png"), post.labelings()[1][superpixels])
+    assert mf.load(tmp_path / "result.npz").shape == post.shape

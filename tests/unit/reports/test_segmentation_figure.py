@@ -1,0 +1,44 @@
+"""Label maps over an image."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from page_examples import random_posterior
+
+from mixfield.io.images import pascal_palette
+from mixfield.reports.palette import MODES, RAMP
+from mixfield.reports.panels import GAP, SIDE
+from mixfield.reports.segmentation_figure import displayed, segmentation_figure, side_by_side
+
+
+def test_images_of_any_kind_are_shown_in_three_channels():
+    grey = np.array([[0, 100, 255]], np.uint8)
+    np.testing.assert_array_equal(displayed(grey), np.repeat(grey[..., None], 3, -1))
+    two = np.stack([grey, grey[:, ::-1]], -1)
+    assert displayed(two)[0, :, 0].tolist() == [128, 100, 128]  # the mean
+    color = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
+    np.testing.assert_array_equal(displayed(color), color)
+
+
+def test_label_maps_are_mixed_with_the_image():
+    image = np.full((3, 4), 100, np.uint8)
+    flat = np.ones((3, 4), int)
+    split = flat.copy()
+    split[:, 2:] = 0
+    both = side_by_side(image, flat, split)
+    assert both.shape == (3, 8, 3)
+    np.testing.assert_array_equal(both[0, 0], np.rint(0.4 * 100 + 0.6 * pascal_palette()[1]))
+    np.testing.assert_array_equal(both[0, 4 + 3], np.full(3, 55))  # label 0 is black with an opacity of 0.45
+    np.testing.assert_array_equal(both[:, 4 + 1], 255)  # the border
+
+
+@pytest.mark.parametrize("modes", [1, 2])
+def test_the_figure_has_a_panel_for_each_mode(modes):
+    post, image = random_posterior((8, 8), modes=modes)
+    figure = segmentation_figure(image, post, np.zeros((8, 8)))
+    panels = 2 + modes + (modes > 1)
+    assert figure.size[0] == GAP + min(4, panels) * (SIDE + GAP)
+    colors = {color for _, color in figure.getcolors(1 << 20)}
+    assert RAMP[0] in colors
+    assert (MODES[0] in colors) == (modes > 1)

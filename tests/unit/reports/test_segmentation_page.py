@@ -1,0 +1,74 @@
+"""The page of a segmentation: probabilities, names, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from page_examples import random_posterior, segmentation
+from page_reading import facts_of, planes_of
+
+from mixfield.errors import MixfieldError
+from mixfield.reports.field_page import field_page
+from mixfield.reports.segmentation_page import segmentation_page
+
+
+@pytest.fixture(scope="module")
+def segmented():
+    """A posterior over 6 x 8 pixels with three labels and two modes, and an image."""
+    return random_posterior()
+
+
+def test_a_segmentation_page_holds_every_probability(segmented):
+    post, image = segmented
+    page = segmentation_page(post, image, names=("a", "<b>"), title="x < y")
+    facts = facts_of(page)
+    labels, q = facts["labels"], np.stack([mode.marginals for mode in post.modes])
+    planes = np.frombuffer(planes_of(page), np.uint8).reshape(1 + len(labels), 2, 6, 8)
+    planes = np.stack([planes[:, 0], planes[:, 0] + planes[:, 1]], axis=1)
+    for place, label in enumerate(labels):
+        np.testing.assert_allclose(planes[1 + place] / 255, q[..., label["value"]], atol=0.5 / 255 + 1e-9)
+    np.testing.assert_array_equal(planes[0], post.labelings())  # all three labels are listed, in order
+    assert [label["name"] for label in labels] == ["a", "<b>", "label 2"]
+    assert "x &lt; y" in page
+    assert "<b>" not in re.search(r'<ul class="keys".*?</ul>', page)[0]
+    assert [mode["weight"] for mode in facts["modes"]] == pytest.approx(post.weights.tolist())
+
+
+def test_pages_load_nothing(segmented):
+    post, image = segmented
+    for page in (segmentation_page(post, image), field_page(post)):
+        assert not re.findall(r"(?:src|href)=[\"'](?!data:|#)", page)
+        assert "default-src 'none'" in page
+        assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+
+
+@pytest.mark.parametrize(
+    ("changed", "word"),
+    [({"image": np.zeros((5, 5), np.uint8)}, "size of the posterior"), ({"pixels": np.zeros((2, 2), int)}, "pixels")],
+)
+def test_a_segmentation_page_refuses_what_does_not_fit(segmented, changed, word):
+    post, image = segmented
+    with pytest.raises(MixfieldError, match=word):
+        segmentation_page(post, **({"image": image} | changed))
+
+
+def test_gap_and_scribbles_follow_the_probabilities():
+    page, post, superpixels = segmentation()
+    facts = facts_of(page)
+    assert facts["unit"] == "superpixel"
+    assert facts["scribbles"] is True
+    size, count = superpixels.size, len(post.modes) * (1 + len(facts["labels"]))
+    planes = np.frombuffer(planes_of(page), np.uint8)
+    assert len(planes) == size * (count + 2)
+    gap, scribbles = planes[count * size :].reshape(2, *superpixels.shape)
+    np.testing.assert_allclose(gap / 255, np.linspace(0, 1, size).reshape(gap.shape), atol=0.5 / 255 + 1e-9)
+    assert set(np.unique(scribbles)) == {0, 1, 255}
+
+
+def test_a_single_mode_has_no_table_of_pairs():
+    post, image = random_posterior(modes=1)
+    page = segmentation_page(post, image)
+    assert 'data-pair="' not in page
+    assert "no other mode was found" in page
