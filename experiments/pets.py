@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from mixfield.errors import MixfieldError
 from mixfield.io.calibration import read_camera
 from mixfield.io.cvml import read_cvml
-from mixfield.io.footage import Camera, Footage, pictures
+from mixfield.io.footage import CameraFootage, Footage
+from mixfield.io.frame_source import open_frames
 from mixfield.scene.scene import Scene
 
 AREA = (-14.0696, -14.2740, 4.9813, 1.7335)  # the usual area of interest, metres
@@ -39,7 +40,7 @@ class Pets:
         return Scene.from_cameras([read_camera(self.folder / f"View_{view:03d}.xml") for view in self.views], AREA)
 
     def footage(self) -> Footage:
-        return Footage(tuple(Camera(pictures(self.folder, FOOTAGE[view]), None) for view in self.views))
+        return Footage(tuple(CameraFootage(open_frames(self.folder, FOOTAGE[view]), None) for view in self.views))
 
     def kept(self, work: Path) -> Path:
         """Where posteriors of these views are kept, for every page."""

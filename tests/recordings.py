@@ -1,4 +1,4 @@
-"""A synthetic walk written as the files that ``mixfield detect`` reads."""
+"""Recordings for tests: a synthetic walk as the files that ``mixfield detect`` reads, and a moving block."""
 
 from __future__ import annotations
 
@@ -23,3 +23,18 @@ def save_recording(folder, walk):
     path = folder / "scene.toml"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def moving_block(rng, n=60):
+    """Noisy pictures of a block that moves in front of a wall and stands still for a while, and its masks."""
+    still = rng.integers(60, 120, (48, 64, 3))
+    frames, truth = [], []
+    for k in range(n):
+        left = 40 if 20 <= k < 28 else (k * 5) % 56
+        image = still + rng.normal(0, 3, still.shape)
+        image[10:40, left : left + 8] = 220
+        frames.append(np.clip(image, 0, 255).astype(np.uint8))
+        mask = np.zeros((48, 64), bool)
+        mask[10:40, left : left + 8] = True
+        truth.append(mask)
+    return frames, truth

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and paths that stay in their folder."""
+"""Files that are replaced in one step, and paths that stay in their folder."""
 
 from __future__ import annotations
 
@@ -13,40 +13,52 @@ from mixfield.errors import MixfieldError
 
 StrPath = str | PathLike[str]
 
+MAX_SHOWN = 200  # characters of a name in an error message
+
 
 @contextmanager
 def draft(path: StrPath) -> Iterator[Path]:
-    """A path beside ``path`` to write to; it takes the place of ``path`` when the block ends well, else it goes."""
+    """A temporary path in the folder of ``path``, which replaces ``path`` at the end of the block.
+
+    If the block raises, the temporary file is removed and ``path`` is not changed.
+    """
     target = Path(path)
-    beside = target.with_name(f".{secrets.token_hex(8)}.draft")
+    temporary = target.with_name(f".{secrets.token_hex(8)}.draft")
     try:
-        yield beside
-        os.replace(beside, target)
+        yield temporary
+        os.replace(temporary, target)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def write_bytes(path: StrPath, content: bytes) -> None:
-    """Write a file: a reader sees the old one or the whole new one."""
-    with draft(path) as beside:
-        beside.write_bytes(content)
+    """Write a file in one step: a concurrent reader gets the old or the new content."""
+    with draft(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Write a text in UTF-8: a reader sees the old file or the whole new one."""
+    """Write a text in UTF-8 in one step."""
     write_bytes(path, text.encode())
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The file ``name`` of ``folder``; a `MixfieldError` if it would lie elsewhere, links followed."""
+    """The path of ``name``, a relative POSIX path, in ``folder``.
+
+    Raises a `MixfieldError` for absolute paths, ``..``, and symbolic links that lead out of the folder.
+    """
     parts = PurePosixPath(name)
-    unusual = not name or "\0" in name or "\\" in name or parts.is_absolute() or ".." in parts.parts
+    invalid = not name or "\0" in name or "\\" in name or parts.is_absolute() or ".." in parts.parts
     path = folder / parts
-    below = len(parts.parts) > 1  # of a folder in it, which may be a link
     try:
-        elsewhere = (below and not path.parent.resolve().is_relative_to(folder.resolve())) or path.is_symlink()
-    except (OSError, ValueError):  # too long, or not a name at all
-        elsewhere = True
-    if unusual or elsewhere:
-        raise MixfieldError(f"{name[:200]!r} does not lie in {folder}")
+        outside = path.is_symlink() or (len(parts.parts) > 1 and not _is_inside(path.parent, folder))
+    except (OSError, ValueError):  # a name that the file system does not accept
+        outside = True
+    if invalid or outside:
+        raise MixfieldError(f"{name[:MAX_SHOWN]!r} does not lie in {folder}")
     return path
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether ``path`` is in ``folder`` after symbolic links are resolved."""
+    return path.resolve().is_relative_to(folder.resolve())

@@ -1,4 +1,4 @@
-"""OpenCV, loaded at the first use."""
+"""OpenCV, imported at the first use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mixfield.errors import MixfieldError
 
 
 def library() -> Any:
-    """The module cv2, or a sentence that says how to get it."""
+    """The module ``cv2``, or a `MixfieldError` that names the extra to install."""
     try:
         import cv2
     except ImportError:

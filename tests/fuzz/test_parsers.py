@@ -19,7 +19,7 @@ from PIL import Image
 import mixfield as mf
 from mixfield import _npy, batch
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
-from mixfield.io import calibration, footage, images, read_image, read_scores
+from mixfield.io import calibration, frame_source, images, read_image, read_scores
 from mixfield.reports.svg import Panel, figure
 
 
@@ -129,7 +129,7 @@ def test_entities_are_not_read(tmp_path):
 @pytest.mark.parametrize("pattern", ["{frame:999999999d}.png", "{frame.__class__}.png", "{frame!r}", "{0}", "{", "{x}"])
 def test_patterns_of_frames_are_plain(tmp_path, pattern):
     with pytest.raises(FileFormatError, match="no other braces"):
-        footage.pictures(tmp_path, pattern)
+        frame_source.open_frames(tmp_path, pattern)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../../x", "link/x", "", "a\\..\\x", "x\0y"])

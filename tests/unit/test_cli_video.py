@@ -12,8 +12,8 @@ import mixfield as mf
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
 from mixfield.io import read_image, read_label_map
-from mixfield.io.film import FilmWriter, ScoredFrames
-from mixfield.io.footage import Video
+from mixfield.io.scored_frames import ScoredFrames
+from mixfield.io.video_writer import VideoWriter
 
 SHAPE = (32, 40)
 
@@ -134,20 +134,9 @@ def test_a_frame_that_cannot_be_read_is_missing_and_named(footage, tmp_path):
         run(images, "--scores", scores, "--modes", 1, "--out", out)
 
 
-def test_a_film_takes_its_place_when_it_is_whole(tmp_path):
-    picture = np.zeros((16, 16, 3), np.uint8)
-    for end, there in (("abandon", False), ("close", True)):
-        film = FilmWriter(tmp_path / "film.mp4", 5.0)
-        film.add(picture)
-        assert not (tmp_path / "film.mp4").exists()
-        getattr(film, end)()
-        assert [path.name for path in tmp_path.iterdir()] == ["film.mp4"] * there
-    assert len(Video(tmp_path / "film.mp4")) == 1
-
-
 def test_a_video_file_is_read_too(footage, tmp_path):
     images, scores = footage
-    film = FilmWriter(tmp_path / "film.mp4", 5.0)
+    film = VideoWriter(tmp_path / "film.mp4", 5.0)
     for t in range(4):
         film.add(read_image(images / f"frame_{t}.png"))
         (scores / f"frame_{t}.npy").rename(scores / f"000{t}.npy")

@@ -15,14 +15,14 @@ from mixfield.cli.options import Json, Threads
 from mixfield.cli.terminal import console
 
 if TYPE_CHECKING:
-    from mixfield.io.detection_run import Detected
+    from mixfield.io.detection_run import DetectionTask
 
 
 @dataclass(frozen=True)
 class _Drawn:
     """The work on one frame, with a picture of every n-th."""
 
-    detected: Detected
+    detected: DetectionTask
     pictures: int
     threads: int | None
 
@@ -71,7 +71,7 @@ def detect(
     import mixfield as mf
     from mixfield.apps.detection import CRITERIA
     from mixfield.errors import MixfieldError
-    from mixfield.io.detection_run import Detected, DetectionRun
+    from mixfield.io.detection_run import DetectionRun, DetectionTask
     from mixfield.io.mot import write_mot
     from mixfield.io.scene_file import read_footage
 
@@ -85,7 +85,7 @@ def detect(
         if not view.visible.any()
     ]
     run = DetectionRun(out, room, modes, criterion)
-    work = _Drawn(Detected(room, footage, modes, criterion), pictures, threads)
+    work = _Drawn(DetectionTask(room, footage, modes, criterion), pictures, threads)
     started = time.perf_counter()
     outcomes = run.outcomes(work, footage, chosen, engine=batching.engine(engine, workers, scheduler))
     results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)

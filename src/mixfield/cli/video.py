@@ -19,7 +19,7 @@ from mixfield.cli.terminal import Progress, console
 if TYPE_CHECKING:
     from mixfield.apps.segmentation import Kernels
     from mixfield.apps.video import Decided
-    from mixfield.io.film import Frame, ScoredFrames
+    from mixfield.io.scored_frames import Frame, ScoredFrames
     from mixfield.mixture.posterior import MixturePosterior
     from mixfield.reports.video_page import VideoFrame
 
@@ -93,8 +93,8 @@ def video(
     from mixfield import batch
     from mixfield.apps.video import Consistency, ModePath, follow
     from mixfield.errors import MixfieldError
-    from mixfield.io.film import ScoredFrames
     from mixfield.io.kernels import read_kernels
+    from mixfield.io.scored_frames import ScoredFrames
 
     if out.exists() and not out.is_dir():
         raise MixfieldError(f"cannot write to {out}: it is a file, --out is a folder")
@@ -181,10 +181,10 @@ class _Output:
     """The files, written as frames are decided."""
 
     def __init__(self, out: Path, rate: float) -> None:
-        from mixfield.io.film import FilmWriter
+        from mixfield.io.video_writer import VideoWriter
 
         self.out, self.rows, self.shown = out, list[dict[str, Any]](), list["VideoFrame"]()
-        self.film = FilmWriter(out / "video.mp4", rate)
+        self.film = VideoWriter(out / "video.mp4", rate)
         for name in ("labels", "mean_field"):
             (out / name).mkdir(parents=True, exist_ok=True)
         (out / DONE).unlink(missing_ok=True)  # of an earlier run, and not about the frames that follow

@@ -1,4 +1,4 @@
-"""Files in and out."""
+"""Readers and writers of files."""
 
 import lazy_loader
 

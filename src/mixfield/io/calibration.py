@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,9 @@ from mixfield.scene.lens import OpenCVLens, TsaiLens
 
 Floats = NDArray[np.float64]
 StrPath = str | os.PathLike[str]
+Size = tuple[int, int]
 
-_NAMES = {
+NAMES = {  # by which files call the parts of a calibration
     "K": ("K", "camera_matrix", "cameraMatrix", "intrinsic", "intrinsics", "intrinsic_matrix", "mtx"),
     "distortion": ("distortion", "dist", "dist_coeffs", "distCoeffs", "distortion_coefficients", "D"),
     "R": ("R", "rotation", "rvec", "rotation_matrix"),
@@ -29,114 +32,135 @@ _NAMES = {
     "width": ("width", "image_width"),
     "height": ("height", "image_height"),
 }
+TSAI_UNIT, OPENCV_UNIT = 0.001, 1.0  # metres
+MAX_COEFFICIENTS = 8  # of the distortion
+ROTATION_TOLERANCE = 1e-3
 
 
-def read_camera(path: StrPath, *, unit: float | None = None, size: tuple[int, int] | None = None) -> Camera:
+def read_camera(path: StrPath, *, unit: float | None = None, size: Size | None = None) -> Camera:
     """Read a calibration.
 
     Parameters
     ----------
-    path : ``.xml`` of Tsai's model (PETS), ``.yaml``/``.yml``/``.xml`` of OpenCV, ``.json`` or ``.npz``.  OpenCV's
-        hold K, R (a matrix or a rotation vector), t, distortion, and the width and height of the image; a file with a
-        ``homography`` from the ground to pixels instead of K, R and t gives an upright camera.
-    unit : metres per unit of the file; 0.001 for Tsai XML and 1 for the others if not given.
-    size : (width, height) of the image, for files that do not tell.
+    path : ``.xml`` of Tsai's model (PETS), ``.yaml``, ``.yml`` or ``.xml`` of OpenCV, ``.json`` or ``.npz``.  All but
+        Tsai's contain K, R (a matrix or a rotation vector), t, distortion, and the width and height of the image; a
+        file with a ``homography`` from the ground to pixels instead of K, R and t gives an upright camera.
+    unit : metres per unit of the file; by default 0.001 for Tsai XML and 1 for the others.
+    size : (width, height) of the image, for files without it.
     """
     path = Path(path)
     if path.suffix.lower() == ".xml" and b"<Camera" in path.read_bytes()[:4096]:
-        return _tsai(path, 0.001 if unit is None else unit)
-    return camera_from(_contents(path), unit=1.0 if unit is None else unit, size=size, name=path.stem, where=str(path))
+        return _tsai_camera(path, TSAI_UNIT if unit is None else unit)
+    unit = OPENCV_UNIT if unit is None else unit
+    return camera_from(_contents(path), unit=unit, size=size, name=path.stem, where=str(path))
 
 
 def camera_from(
     values: Mapping[str, Any],
     *,
-    unit: float = 1.0,
-    size: tuple[int, int] | None = None,
+    unit: float = OPENCV_UNIT,
+    size: Size | None = None,
     name: str = "",
     where: str = "the calibration",
 ) -> Camera:
-    """A camera from named arrays; see `read_camera` for the names."""
+    """A camera from named arrays.
+
+    Parameters
+    ----------
+    values : arrays by the names of `NAMES`, see `read_camera`.
+    unit, size : see `read_camera`.
+    name : of the camera.
+    where : what error messages call the source.
+    """
     try:
         return _camera(values, unit, size, name, where)
+    except FileFormatError:
+        raise
     except (ValueError, TypeError, OverflowError) as error:
-        if isinstance(error, FileFormatError):
-            raise
         raise FileFormatError(f"{where} is not a calibration: {error}") from None
 
 
-def _camera(
-    values: Mapping[str, Any], unit: float, size: tuple[int, int] | None, name: str, where: str
-) -> Calibrated | FromHomography:
-    found = {key: values[n] for key, names in _NAMES.items() for n in names if n in values}
-    if size is None:
-        if "width" not in found or "height" not in found:
-            raise FileFormatError(f"{where} lacks width and height of the image; give them there or as size")
-        size = (int(np.squeeze(found["width"])), int(np.squeeze(found["height"])))
+def _camera(values: Mapping[str, Any], unit: float, size: Size | None, name: str, where: str) -> Camera:
+    found = {key: values[n] for key, names in NAMES.items() for n in names if n in values}
+    width, height = _image_size(found, where) if size is None else size
     if "homography" in found:
         matrix = _matrix(found["homography"], (3, 3), "homography", where)
-        return FromHomography(*size, matrix @ np.diag([1.0 / unit, 1.0 / unit, 1.0]), name)
+        return FromHomography(width, height, matrix @ np.diag([1.0 / unit, 1.0 / unit, 1.0]), name)
     missing = [key for key in ("K", "R", "t") if key not in found]
     if missing:
         raise FileFormatError(
             f"{where} lacks {', '.join(missing)}; a calibration holds K, R, t (or a homography), and found were "
             f"{', '.join(values) or 'none'}"
         )
-    rotation = np.asarray(found["R"], np.float64)
-    rotation = (
-        _rodrigues(_matrix(rotation, (3,), "R", where)) if rotation.size == 3 else _matrix(rotation, (3, 3), "R", where)
-    )
-    if not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3):
+    distortion = np.asarray(found.get("distortion", np.zeros(5)), np.float64).ravel()[:MAX_COEFFICIENTS]
+    lens = OpenCVLens(_matrix(found["K"], (3, 3), "K", where), distortion)
+    translation = unit * _matrix(found["t"], (3,), "t", where)
+    return Calibrated(width, height, _rotation(found["R"], where), translation, lens, name)
+
+
+def _image_size(found: Mapping[str, Any], where: str) -> Size:
+    if "width" not in found or "height" not in found:
+        raise FileFormatError(f"{where} lacks width and height of the image; give them there or as size")
+    return int(np.squeeze(found["width"])), int(np.squeeze(found["height"]))
+
+
+def _rotation(value: Any, where: str) -> Floats:
+    """(3, 3) rotation from a matrix, or from a vector by Rodrigues' formula."""
+    is_vector = np.asarray(value, np.float64).size == 3
+    matrix = _matrix(value, (3,) if is_vector else (3, 3), "R", where)
+    rotation = _rodrigues(matrix) if is_vector else matrix
+    if not np.allclose(rotation @ rotation.T, np.eye(3), atol=ROTATION_TOLERANCE):
         raise FileFormatError(f"{where}: R is not a rotation")
-    lens = OpenCVLens(
-        _matrix(found["K"], (3, 3), "K", where),
-        np.asarray(found.get("distortion", np.zeros(5)), np.float64).ravel()[:8],
-    )
-    return Calibrated(*size, rotation, unit * _matrix(found["t"], (3,), "t", where), lens, name)
+    return rotation
 
 
-def _tsai(path: Path, unit: float) -> Calibrated:
-    """Tsai's model; the fields of the file in millimetres and pixels."""
-    root = read_xml(path)
+@dataclass(frozen=True)
+class _TsaiFile:
+    """The numbers of a Tsai XML file, in millimetres and pixels."""
 
-    def number(section: str, key: str) -> float:
-        element = root.find(section)
+    path: Path
+    root: Element
+
+    def number(self, section: str, key: str) -> float:
+        element = self.root.find(section)
         text = None if element is None else element.get(key)
         try:
             value = float(text or "")
         except ValueError:
             value = np.nan
         if not np.isfinite(value):
-            raise FileFormatError(f"{path}: {section} must have a number {key!r}, got {text!r}")
+            raise FileFormatError(f"{self.path}: {section} must have a number {key!r}, got {text!r}")
         return value
 
-    angles = [number("Extrinsic", key) for key in ("rx", "ry", "rz")]
-    lens = TsaiLens(
-        focal=number("Intrinsic", "focal"),
-        kappa=number("Intrinsic", "kappa1"),
-        centre=(number("Intrinsic", "cx"), number("Intrinsic", "cy")),
-        pixel=(number("Geometry", "dpx") / number("Intrinsic", "sx"), number("Geometry", "dpy")),
-    )
+    def numbers(self, section: str, *keys: str) -> list[float]:
+        return [self.number(section, key) for key in keys]
+
+
+def _tsai_camera(path: Path, unit: float) -> Calibrated:
+    file = _TsaiFile(path, read_xml(path))
+    rotation = _euler(*file.numbers("Extrinsic", "rx", "ry", "rz"))
+    focal, kappa, cx, cy, sx = file.numbers("Intrinsic", "focal", "kappa1", "cx", "cy", "sx")
+    dpx, dpy, width, height = file.numbers("Geometry", "dpx", "dpy", "width", "height")
     return Calibrated(
-        width=int(number("Geometry", "width")),
-        height=int(number("Geometry", "height")),
-        rotation=_euler(*angles),
-        translation=unit * np.array([number("Extrinsic", key) for key in ("tx", "ty", "tz")]),
-        lens=lens,
-        name=root.get("name") or path.stem,
+        width=int(width),
+        height=int(height),
+        rotation=rotation,
+        translation=unit * np.array(file.numbers("Extrinsic", "tx", "ty", "tz")),
+        lens=TsaiLens(focal=focal, kappa=kappa, centre=(cx, cy), pixel=(dpx / sx, dpy)),
+        name=file.root.get("name") or path.stem,
     )
 
 
 def _contents(path: Path) -> Mapping[str, Any]:
     """The named arrays of a file."""
-    kind = path.suffix.lower()
-    if kind == ".npz":
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
         return _npy.read_npz(path, "is not a calibration")
-    if kind == ".json":
-        loaded = read_json(path)
-        by_opencv = any(isinstance(value, dict) for value in loaded.values())
-        return read_storage(path) if by_opencv else loaded
-    if kind in (".yaml", ".yml", ".xml"):
+    if suffix == ".json":
+        content = read_json(path)
+        is_opencv = any(isinstance(value, dict) for value in content.values())
+        return read_storage(path) if is_opencv else content
+    if suffix in (".yaml", ".yml", ".xml"):
         return read_storage(path)
     raise FileFormatError(f"{path}: a calibration is .xml, .yaml, .yml, .json or .npz")
 
@@ -152,7 +176,7 @@ def _matrix(value: Any, shape: tuple[int, ...], name: str, where: str) -> Floats
 
 
 def _euler(x: float, y: float, z: float) -> Floats:
-    """Rz Ry Rx."""
+    """The rotation Rz Ry Rx."""
     (cx, cy, cz), (sx, sy, sz) = np.cos([x, y, z]), np.sin([x, y, z])
     return np.array(
         [
@@ -164,7 +188,7 @@ def _euler(x: float, y: float, z: float) -> Floats:
 
 
 def _rodrigues(vector: Floats) -> Floats:
-    """The rotation about ``vector`` by its length."""
+    """The rotation about ``vector`` (3,) by its length: I + sin(a) K + (1 - cos(a)) K^2."""
     angle = float(np.linalg.norm(vector))
     if angle == 0.0:
         return np.eye(3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +15,27 @@ StrPath = str | os.PathLike[str]
 
 
 def read_cvml(path: StrPath) -> dict[int, NDArray[np.float64]]:
-    """Frame -> (k, 5) rows of identity, left, top, width, height."""
-    root = read_xml(path)
-    frames: dict[int, NDArray[np.float64]] = {}
+    """Read annotations: frame number to (k, 5) rows of identity, left, top, width and height."""
+    frames = {}
     try:
-        for frame in root.iter("frame"):
-            rows = []
-            for item in frame.iter("object"):
-                box = item.find("box")
-                if box is None:
-                    raise FileFormatError(f"{path}: object {item.get('id')} of frame {frame.get('number')} has no box")
-                wide, tall = float(box.attrib["w"]), float(box.attrib["h"])
-                left, top = float(box.attrib["xc"]) - wide / 2, float(box.attrib["yc"]) - tall / 2
-                rows.append((float(item.attrib["id"]), left, top, wide, tall))
-            frames[int(frame.attrib["number"])] = np.array(rows).reshape(-1, 5)
+        for frame in read_xml(path).iter("frame"):
+            boxes = _boxes(frame, path)
+            frames[int(frame.attrib["number"])] = boxes
+    except FileFormatError:
+        raise
     except KeyError as error:
         raise FileFormatError(f"{path} lacks the attribute {error}") from None
     except ValueError as error:
-        if isinstance(error, FileFormatError):
-            raise
         raise FileFormatError(f"{path}: numbers are needed: {error}") from None
     return frames
+
+
+def _boxes(frame: Element, path: StrPath) -> NDArray[np.float64]:
+    rows = []
+    for item in frame.iter("object"):
+        box = item.find("box")
+        if box is None:
+            raise FileFormatError(f"{path}: object {item.get('id')} of frame {frame.get('number')} has no box")
+        width, height, x, y = (float(box.attrib[name]) for name in ("w", "h", "xc", "yc"))
+        rows.append((float(item.attrib["id"]), x - width / 2, y - height / 2, width, height))
+    return np.array(rows).reshape(-1, 5)

@@ -1,4 +1,4 @@
-"""People in many frames: one saved posterior per frame in a folder, and what is there already is not done again."""
+"""People in many frames: one saved posterior per frame in a folder; a stopped run can be resumed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from mixfield import batch
 from mixfield.apps.detection import detect, positions
-from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError
 from mixfield.io.footage import Footage
 from mixfield.mixture.posterior import MixturePosterior, load
@@ -26,8 +25,8 @@ class DetectionRun:
 
     Attributes
     ----------
-    folder : where they are.
-    scene : what they are about.
+    folder : of the posteriors.
+    scene : their scene.
     n_modes, criterion : see `mixfield.detect`.
     """
 
@@ -38,36 +37,32 @@ class DetectionRun:
 
     def path(self, frame: int) -> Path:
         """The file of a frame."""
-        return self.folder / _name(frame)
-
-    def missing(self, frames: Iterable[int]) -> list[int]:
-        """Frames that are not there yet."""
-        return [frame for frame in frames if not self.path(frame).exists()]
+        return self.folder / _file_name(frame)
 
     def load(self, frames: Iterable[int]) -> dict[int, MixturePosterior]:
-        """The posteriors of frames that are there."""
+        """The saved posteriors by frame number."""
         return {frame: load(self.path(frame)) for frame in frames}
 
     def run(self, footage: Footage, frames: Sequence[int], *, solver: Solver | None = None) -> Iterator[int]:
-        """Compute and save what is missing; yields each frame when it is done, and raises at one that fails."""
-        work = Detected(self.scene, footage, self.n_modes, self.criterion, solver)
-        for outcome in self.outcomes(work, footage, frames):
+        """Compute and save the missing frames; yields each when it is done, raises at the first failure."""
+        task = DetectionTask(self.scene, footage, self.n_modes, self.criterion, solver)
+        for outcome in self.outcomes(task, footage, frames):
             if outcome.failure is not None:
                 raise MixfieldError(outcome.failure)
             yield int(outcome.name)
 
     def outcomes(
-        self, work: batch.Work, footage: Footage, frames: Sequence[int], *, engine: batch.Engine | None = None
+        self, task: batch.Work, footage: Footage, frames: Sequence[int], *, engine: batch.Engine | None = None
     ) -> Generator[batch.Outcome]:
-        """Do ``work``, such as `Detected`, on what is missing or made from other files; see `mixfield.batch.map`."""
-        items = [batch.Item(str(frame), frame, inputs=footage.files(frame)) for frame in frames]
-        return batch.map(work, items, self.folder, settings=self._settings(), engine=engine)
+        """Run ``task``, such as `DetectionTask`, on frames that are missing or whose files have changed.
 
-    def prepare(self) -> None:
-        """Make the folder; complain if it holds results of another scene or of other settings."""
-        Manifest(self.folder, self._settings()).close()
+        See `mixfield.batch.map`.
+        """
+        items = [batch.Item(str(frame), frame, inputs=footage.files(frame)) for frame in frames]
+        return batch.map(task, items, self.folder, settings=self._settings(), engine=engine)
 
     def _settings(self) -> dict[str, object]:
+        """Everything that the results depend on, except the footage."""
         scene = self.scene
         digest = hashlib.sha256()
         for view in scene.views:
@@ -87,8 +82,8 @@ class DetectionRun:
 
 
 @dataclass(frozen=True)
-class Detected:
-    """The work on one frame: detect people, save the posterior; tells where they are in the heaviest mode."""
+class DetectionTask:
+    """Detects the people of one frame and saves the posterior; returns the positions of the heaviest mode."""
 
     scene: Scene
     footage: Footage
@@ -99,9 +94,9 @@ class Detected:
     def __call__(self, frame: int, folder: Path) -> dict[str, Any]:
         masks = self.footage.masks(frame)
         posterior = detect(self.scene, masks, self.n_modes, criterion=self.criterion, solver=self.solver)
-        posterior.save(folder / _name(frame))
+        posterior.save(folder / _file_name(frame))
         return {"people": positions(posterior.modes[0], self.scene).tolist()}
 
 
-def _name(frame: int) -> str:
+def _file_name(frame: int) -> str:
     return f"frame_{frame:06d}.npz"

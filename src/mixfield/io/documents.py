@@ -1,4 +1,4 @@
-"""Text, TOML, JSON and XML files of unknown origin: read, or refused with a sentence."""
+"""Text, TOML, JSON and XML files; what cannot be read raises a `FileFormatError` with the path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ StrPath = str | os.PathLike[str]
 
 
 def read_text(path: StrPath) -> str:
-    """A text in UTF-8."""
+    """The content of a text file in UTF-8."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -23,22 +23,20 @@ def read_text(path: StrPath) -> str:
 
 
 def read_toml(path: StrPath) -> dict[str, Any]:
-    """The table that a TOML file holds."""
+    """The table of a TOML file."""
+    text = read_text(path)
     try:
-        return tomllib.loads(read_text(path))
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, FileFormatError):
-            raise
         raise FileFormatError(f"{path} is not a TOML file: {error}") from None
 
 
 def read_json(path: StrPath) -> dict[str, Any]:
-    """The object that a JSON file holds."""
+    """The object of a JSON file."""
+    text = read_text(path)
     try:
-        content = json.loads(read_text(path))
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, FileFormatError):
-            raise
         raise FileFormatError(f"{path} is not a JSON file: {error}") from None
     if not isinstance(content, dict):
         raise FileFormatError(f"{path} must hold a JSON object")
@@ -46,7 +44,7 @@ def read_json(path: StrPath) -> dict[str, Any]:
 
 
 def read_xml(path: StrPath) -> ElementTree.Element:
-    """The root of an XML file; entities are not read, for they can stand for gigabytes or for other files."""
+    """The root of an XML file; entities are refused, they can expand to gigabytes or name other files."""
     content = Path(path).read_bytes()
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         raise FileFormatError(f"{path} declares entities or a document type, which are not read; remove them")

@@ -1,4 +1,4 @@
-"""Kernels of a dense CRF as a TOML file."""
+"""The kernels of a dense CRF as a TOML file."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from mixfield.apps.segmentation import Kernels
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io.documents import read_toml
 
+StrPath = str | PathLike[str]
 
-def write_kernels(path: str | PathLike[str], kernels: Kernels) -> None:
-    """Write kernels; `read_kernels` reads them back."""
+
+def write_kernels(path: StrPath, kernels: Kernels) -> None:
+    """Write kernels; `read_kernels` reads them."""
     lines = [f"{name} = {value!r}\n" for name, value in asdict(kernels).items()]
     _files.write_text(path, "[kernels]\n" + "".join(lines))
 
 
-def read_kernels(path: str | PathLike[str]) -> Kernels:
-    """Kernels from a file with a table ``[kernels]``; what it does not name keeps its default."""
+def read_kernels(path: StrPath) -> Kernels:
+    """Read kernels from a file with a table ``[kernels]``; numbers that it does not name have their default."""
     table = read_toml(path).get("kernels")
     names = asdict(Kernels())
     if not isinstance(table, dict) or not set(table) <= set(names):

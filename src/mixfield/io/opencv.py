@@ -1,4 +1,4 @@
-"""What OpenCV does for us: decode images and videos.  Loaded at the first use."""
+"""Images that OpenCV decodes and encodes, colors with blue first; OpenCV is imported at the first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ StrPath = str | os.PathLike[str]
 
 
 def read_image(path: StrPath) -> NDArray[np.uint8]:
-    """(H, W) or (H, W, 3) 8-bit image, colours as OpenCV orders them."""
+    """Read an 8-bit image (H, W) or (H, W, 3), blue first."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path} does not exist")
     image = library().imread(str(path), library().IMREAD_UNCHANGED)
@@ -26,8 +26,8 @@ def read_image(path: StrPath) -> NDArray[np.uint8]:
 
 
 def write_image(path: StrPath, image: NDArray[np.uint8]) -> None:
-    """Write an 8-bit image; the file name tells the format."""
-    fine, content = library().imencode(Path(path).suffix, image)
-    if not fine:
+    """Write an 8-bit image; the suffix is the format."""
+    success, content = library().imencode(Path(path).suffix, image)
+    if not success:
         raise MixfieldError(f"cannot write the image {path}")
     _files.write_bytes(path, content.tobytes())

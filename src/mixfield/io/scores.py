@@ -1,4 +1,4 @@
-"""The scores of a network as files: ``.npy``, ``.npz`` or a label map; never pickles."""
+"""The scores of a network as files: ``.npy``, ``.npz`` or a label map."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ SUFFIXES = (".npy", ".npz", *IMAGE_SUFFIXES)
 
 
 def read_scores(path: str | PathLike[str]) -> NDArray[Any]:
-    """Scores or labels from a file, as `mixfield.segment` takes them.
+    """Read scores or labels, as `mixfield.segment` takes them.
 
-    ``.npy`` holds the array; ``.npz`` holds one array, or one named ``probs``, ``scores`` or ``arr_0``; an image is a
-    label map, see `read_label_map`.
+    Parameters
+    ----------
+    path : ``.npy`` with the array; ``.npz`` with one array, or one named ``probs``, ``scores`` or ``arr_0``; or an
+        image, which is a label map, see `read_label_map`.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -30,18 +32,17 @@ def read_scores(path: str | PathLike[str]) -> NDArray[Any]:
     if suffix in IMAGE_SUFFIXES:
         return read_label_map(path)
     if zipfile.is_zipfile(path):
-        (array,) = _npy.read_npz(path, "does not hold scores", _only).values()
+        (array,) = _npy.read_npz(path, "does not hold scores", _scores_name).values()
     else:
         array = _npy.read_npy(path, "does not hold scores")
     if array.dtype.kind not in "buif":
         raise FileFormatError(f"{path} does not hold scores: its array is of {array.dtype}, numbers are needed")
-    if array.ndim == 4 and array.shape[0] == 1:
-        return array[0]  # a batch of one
-    return array
+    is_batch_of_one = array.ndim == 4 and array.shape[0] == 1
+    return array[0] if is_batch_of_one else array
 
 
-def _only(names: list[str]) -> list[str]:
-    """The array of an archive that holds the scores."""
+def _scores_name(names: list[str]) -> list[str]:
+    """The name of the array of an archive that contains the scores."""
     for name in names if len(names) == 1 else NAMES:
         if name in names:
             return [name]

@@ -1,6 +1,7 @@
-"""Numbers and matrices of files written by OpenCV's FileStorage: YAML, XML or JSON.
+"""Numbers and matrices of files that OpenCV's FileStorage wrote: YAML, XML or JSON.
 
-Read here and not by OpenCV, which a damaged file can bring down.  Texts and lists of anything but numbers are skipped.
+They are parsed here and not by OpenCV, which crashes on some damaged files.  Texts, and lists of anything but numbers,
+are skipped.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ Value = float | NDArray[np.float64]
 
 _ENTRY = re.compile(r"^([A-Za-z_][\w-]*)[ ]*:(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"(rows|cols|sizes|data)\s*:\s*(\[[^\]]*\]|[^\s\[]\S*)")
+_DASH = re.compile(r"^\s*-\s+", re.MULTILINE)
 
 
 def read_storage(path: StrPath) -> dict[str, Value]:
-    """The numbers and matrices by their names."""
-    kind = Path(path).suffix.lower()
-    entries: Callable[[StrPath], Iterator[tuple[str, Any]]] = {".json": _json, ".xml": _xml}.get(kind, _yaml)
+    """Read the numbers and matrices of a file by name."""
+    suffix = Path(path).suffix.lower()
+    entries: Callable[[StrPath], Iterator[tuple[str, Any]]] = {".json": _json, ".xml": _xml}.get(suffix, _yaml)
     found: dict[str, Value] = {}
     for name, value in entries(path):
         try:
@@ -53,11 +55,12 @@ def _yaml(path: StrPath) -> Iterator[tuple[str, Any]]:
     if not text.lstrip().startswith(("%YAML", "---")):
         raise FileFormatError(f"{path} is not a YAML file of OpenCV: it must begin with %YAML")
     for name, body in _ENTRY.findall(text):
-        yield name, dict(_FIELD.findall(body)) if "!!opencv-" in body.partition("\n")[0] else body
+        is_matrix = "!!opencv-" in body.partition("\n")[0]
+        yield name, dict(_FIELD.findall(body)) if is_matrix else body
 
 
 def _matrix(fields: Mapping[str, Any]) -> NDArray[np.float64]:
-    """A matrix from its numbers of rows and columns, or its sizes, and its data."""
+    """A matrix from ``rows`` and ``cols``, or ``sizes``, and ``data``."""
     if "data" not in fields:
         raise ValueError("it has no data")
     data = np.atleast_1d(_numbers(fields["data"]))
@@ -69,10 +72,10 @@ def _matrix(fields: Mapping[str, Any]) -> NDArray[np.float64]:
 
 
 def _numbers(value: Any) -> Value:
-    """A number, or the numbers of a list, a text such as ``[ 1., 2. ]`` or lines that begin with a dash."""
+    """A number, or the numbers of a list, of a text such as ``[ 1., 2. ]``, or of lines that begin with a dash."""
     if isinstance(value, str):
-        words = re.sub(r"^\s*-\s+", " ", value.strip(" \r\n\t[]"), flags=re.MULTILINE).replace(",", " ").split()
-        several = len(words) > 1 or "[" in value or value.lstrip().startswith("- ")
-        value = words if several else words[0] if words else ""
+        words = _DASH.sub(" ", value.strip(" \r\n\t[]")).replace(",", " ").split()
+        is_list = len(words) > 1 or "[" in value or value.lstrip().startswith("- ")
+        value = words if is_list else words[0] if words else ""
     array = np.array([float(number) for number in value] if isinstance(value, list) else float(value))
     return float(array) if array.ndim == 0 else array

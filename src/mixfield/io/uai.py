@@ -1,20 +1,16 @@
 """Graphical models, evidence and answers in the text formats of the UAI inference competitions.
 
-A model file holds probabilities or weights, an energy holds costs: a value v is the cost -log v, and 0 is +inf.
-Numbers too small or too large for a float64, such as ``1e-400``, are read and written in full; programs that read
-doubles see 0 or infinity there.  A comment runs from ``#`` or ``//`` to the end of the line, or is a line that starts
-with the word ``c``.
+A model file has probabilities or weights, an energy has costs: a value v is the cost -log v, and 0 is +inf.  Numbers
+beyond the range of float64, such as ``1e-400``, keep their logarithm; programs that read doubles get 0 or infinity.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +18,13 @@ from numpy.typing import NDArray
 from mixfield import _files
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.io.uai_tokens import LOG_10, SMALLEST, FloatArray, Tokens, readable
 
-FloatArray = NDArray[np.float64]
 Factor = tuple[tuple[int, ...], FloatArray]
 StrPath = str | os.PathLike[str]
 
-_COMMENT = re.compile(r"#[^\n]*|//[^\n]*|^[ \t]*c(?:[ \t][^\n]*)?$", re.MULTILINE)
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_REAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?inf|nan", re.IGNORECASE)
-_SMALLEST = np.finfo(float).tiny
-_LOG_10 = math.log(10.0)
-_Number = TypeVar("_Number", int, float)
+MAX_LABELS = 1000  # of a variable without factors; others have at most as many as the file has tokens
+MAX_SIZE = 10**18  # beyond it the size of a table is not computed further
 
 
 class _HasFactors(Protocol):
@@ -63,22 +55,21 @@ def read_uai(path: StrPath, evidence: StrPath | Mapping[int, int] | None = None)
         return graph.condition(dict(evidence))
     observed = read_evidence(evidence)
     for variable, label in observed.items():
-        labels_there = label_counts[variable] if variable < len(label_counts) else 0
-        if label >= labels_there:
+        n_labels = label_counts[variable] if variable < len(label_counts) else 0
+        if label >= n_labels:
             raise FileFormatError(
-                f"{evidence}: label {label} of variable {variable} does not exist, in {path} it has {labels_there}"
+                f"{evidence}: label {label} of variable {variable} does not exist, in {path} it has {n_labels}"
             )
     return graph.condition(observed)
 
 
 def write_uai(path: StrPath, energy: _HasFactors) -> None:
-    """Write an energy that is a sum of tables as a ``MARKOV`` file, in one step: never half a file under this name.
+    """Write an energy that is a sum of tables as a ``MARKOV`` file, which is replaced in one step.
 
     Notes
     -----
-    Each value exp(-cost) is written with 15 digits if these give back the very same cost, otherwise with all 17, so
-    that reading the file restores costs to within rounding: 1e-15 of max(1, abs(cost)).  A constant becomes a factor
-    over no variables.
+    Each value exp(-cost) is written with 15 digits if they give the same cost, otherwise with 17, so that a file read
+    again has the same costs to within rounding: 1e-15 of max(1, abs(cost)).  A constant is a factor over no variables.
     """
     if not hasattr(energy, "factors"):
         raise MixfieldError(
@@ -98,19 +89,19 @@ def read_evidence(path: StrPath) -> dict[int, int]:
 
 
 def read_pr(path: StrPath) -> float:
-    """Read log Z, as a natural logarithm, from a ``PR`` answer, which holds log10 Z."""
-    tokens = _Tokens(_text_of(path), str(path))
+    """Read log Z, the natural logarithm, from a ``PR`` answer, which has log10 Z."""
+    tokens = Tokens(_text_of(path), str(path))
     tokens.keyword("PR")
     (log10_z,) = tokens.reals(1, "log10 Z")
     tokens.end()
     if not log10_z < math.inf:
         raise tokens.error(f"log10 Z must be a number or -inf, got {log10_z}")
-    return log10_z * math.log(10.0)
+    return log10_z * LOG_10
 
 
 def read_mar(path: StrPath) -> list[FloatArray]:
     """Read the marginals of a ``MAR`` answer, one array of probabilities for each variable."""
-    tokens = _Tokens(_text_of(path), str(path))
+    tokens = Tokens(_text_of(path), str(path))
     tokens.keyword("MAR")
     n = tokens.count("number of variables")
     marginals = []
@@ -122,41 +113,31 @@ def read_mar(path: StrPath) -> list[FloatArray]:
 
 
 def write_pr(path: StrPath, log_z: float) -> None:
-    """Write log Z as a ``PR`` answer."""
-    _files.write_text(path, format_pr(log_z))
+    """Write log Z, the natural logarithm, as a ``PR`` answer, which has log10 Z."""
+    _files.write_text(path, f"PR\n{float(log_z) / LOG_10!r}\n")
 
 
 def write_mar(path: StrPath, marginals: FloatArray, label_counts: Sequence[int]) -> None:
-    """Write marginals, (\\*shape, L), as a ``MAR`` answer."""
-    _files.write_text(path, format_mar(marginals, label_counts))
-
-
-def format_pr(log_z: float) -> str:
-    """Text of a ``PR`` answer: log10 Z for a natural logarithm."""
-    return f"PR\n{float(log_z) / math.log(10.0)!r}\n"
-
-
-def format_mar(marginals: FloatArray, label_counts: Sequence[int]) -> str:
-    """Text of a ``MAR`` answer for marginals of shape (\\*shape, L), of which each variable has ``label_counts``."""
+    """Write marginals (\\*shape, L) as a ``MAR`` answer; variable v has ``label_counts[v]`` labels."""
     rows = np.reshape(marginals, (len(label_counts), -1)).tolist()
     parts = [" ".join(map(str, (int(count), *row[:count]))) for row, count in zip(rows, label_counts, strict=True)]
-    return f"MAR\n{' '.join([str(len(parts)), *parts])}\n"
+    _files.write_text(path, f"MAR\n{' '.join([str(len(parts)), *parts])}\n")
 
 
 def parse_uai(text: str, name: str) -> tuple[list[int], list[Factor]]:
-    """Label counts and cost tables, with the variables of their axes, from the text of a model file.
+    """Label counts, and the variables and cost table of each factor, from the text of a model file.
 
     ``name`` is what error messages call the file.
     """
-    tokens = _Tokens(text, name)
+    tokens = Tokens(text, name)
     tokens.keyword("MARKOV", "BAYES")
     n = tokens.count("number of variables")
     label_counts = tokens.integers(n, "label counts")
-    most = 1000 + tokens.left
+    most = MAX_LABELS + tokens.left
     for v, count in enumerate(label_counts):
         if not 1 <= count <= most:
             raise tokens.error(
-                f"variable {v} must have 1 to {most} labels in a file of this size, got {_readable(count)}"
+                f"variable {v} must have 1 to {most} labels in a file of this size, got {readable(count)}"
             )
     n_factors = tokens.count("number of factors")
     tokens.need(2 * n_factors, f"the scopes and tables of {n_factors} factors")
@@ -168,7 +149,7 @@ def parse_uai(text: str, name: str) -> tuple[list[int], list[Factor]]:
 
 def parse_evidence(text: str, name: str) -> dict[int, int]:
     """Observed labels from the text of an evidence file: nothing, ``k v x v x ...``, or that after a line ``1``."""
-    tokens = _Tokens(text, name)
+    tokens = Tokens(text, name)
     numbers = tokens.integers(tokens.left, "evidence")
     if len(numbers) % 2 == 0 and numbers[:1] == [1]:
         numbers = numbers[1:]  # the number of samples
@@ -186,7 +167,7 @@ def parse_evidence(text: str, name: str) -> dict[int, int]:
     return observed
 
 
-def _scope(tokens: _Tokens, what: str, n: int) -> tuple[int, ...]:
+def _scope(tokens: Tokens, what: str, n: int) -> tuple[int, ...]:
     """The variables of the next factor."""
     arity = tokens.count(f"number of variables of {what}")
     scope = tuple(tokens.integers(arity, f"variables of {what}"))
@@ -195,125 +176,30 @@ def _scope(tokens: _Tokens, what: str, n: int) -> tuple[int, ...]:
     return scope
 
 
-def _table(tokens: _Tokens, what: str, scope: tuple[int, ...], label_counts: Sequence[int]) -> FloatArray:
+def _table(tokens: Tokens, what: str, scope: tuple[int, ...], label_counts: Sequence[int]) -> FloatArray:
     """The costs of the next factor."""
     shape = tuple(label_counts[v] for v in scope)
     expected = _size_of(shape)
     size = tokens.count(f"number of values of {what}")
     if size != expected:
         raise tokens.error(
-            f"{what} must have {_readable(expected)} values, the product of its label counts, got {_readable(size)}"
+            f"{what} must have {readable(expected)} values, the product of its label counts, got {readable(size)}"
         )
-    return tokens.costs(size, f"{_readable(size)} values of {what}").reshape(shape)
+    return tokens.costs(size, f"{readable(size)} values of {what}").reshape(shape)
 
 
 def _size_of(shape: Iterable[int]) -> int:
-    """Product of the label counts, or some number beyond 10^18 if it lies there."""
+    """Product of the label counts, or some number beyond `MAX_SIZE` if it is larger."""
     size = 1
     for count in shape:
         size *= count
-        if size > 10**18:
+        if size > MAX_SIZE:
             break
     return size
 
 
-def _readable(number: int) -> str:
-    return str(number) if abs(number) < 10**15 else f"about {'-' if number < 0 else ''}10^{math.log10(abs(number)):.0f}"
-
-
-class _Tokens:
-    """The words of a file, taken one after the other; nothing is converted before it is known to be there."""
-
-    def __init__(self, text: str, name: str) -> None:
-        text = _COMMENT.sub(" ", text)
-        self._words = text.split()
-        self._name = name
-        self._next = 0
-        # Python also reads 1_000 and the digits of other scripts as numbers, these files do not
-        self._is_plain = text.isascii() and "_" not in text
-
-    @property
-    def left(self) -> int:
-        return len(self._words) - self._next
-
-    def error(self, sentence: str) -> FileFormatError:
-        return FileFormatError(f"{self._name}, token {self._next}: {sentence}")
-
-    def keyword(self, *choices: str) -> None:
-        """Take one of these words, in any case."""
-        (word,) = self._take(1, " or ".join(choices))
-        if word.upper() not in choices:
-            raise self.error(f"expected {' or '.join(choices)}, got {word[:40]!r}")
-
-    def count(self, what: str) -> int:
-        """Take a number that is not negative."""
-        (number,) = self.integers(1, what)
-        if number < 0:
-            raise self.error(f"{what} must not be negative, got {_readable(number)}")
-        return number
-
-    def integers(self, n: int, what: str) -> list[int]:
-        return self._converted(self._take(n, what), int, _INTEGER, what)
-
-    def reals(self, n: int, what: str) -> list[float]:
-        return self._converted(self._take(n, what), float, _REAL, what)
-
-    def costs(self, n: int, what: str) -> FloatArray:
-        """Take values and return -log of each; what a float64 cannot hold is worked out from its digits."""
-        words = self._take(n, what)
-        values = np.array(self._converted(words, float, _REAL, what), float)
-        wrong = np.flatnonzero(~(values >= 0.0))
-        if wrong.size:
-            raise self.error(f"{what} must not be negative or NaN, got {words[wrong[0]][:40]} at place {wrong[0]}")
-        with np.errstate(divide="ignore"):
-            costs: FloatArray = 0.0 - np.log(values)
-        extreme = np.flatnonzero((values < _SMALLEST) | (values == math.inf))
-        cost_of = {word: self._cost_of(word, what) for word in {words[i] for i in extreme}}
-        costs[extreme] = [cost_of[words[i]] for i in extreme]
-        return costs
-
-    def need(self, n: int, what: str) -> None:
-        """Refuse a file that ends before ``n`` more tokens."""
-        if n > self.left:
-            raise self.error(f"expected {what}, {_readable(n)} tokens or more, but only {self.left} are left")
-
-    def end(self) -> None:
-        if self.left:
-            raise self.error(
-                f"expected the end of the file, got {self.left} more tokens, {self._words[self._next][:40]!r} first"
-            )
-
-    def _take(self, n: int, what: str) -> list[str]:
-        self.need(n, what)
-        self._next += n
-        return self._words[self._next - n : self._next]
-
-    def _converted(
-        self, words: list[str], kind: Callable[[str], _Number], pattern: re.Pattern[str], what: str
-    ) -> list[_Number]:
-        try:
-            if self._is_plain or all(map(pattern.fullmatch, words)):
-                return list(map(kind, words))
-        except ValueError:
-            pass
-        place, word = next((i, word) for i, word in enumerate(words) if not pattern.fullmatch(word) or len(word) > 400)
-        raise self.error(f"{what} must be numbers, got {word[:40]!r} at place {place}") from None
-
-    def _cost_of(self, word: str, what: str) -> float:
-        try:
-            _, digits, exponent = Decimal(word).as_tuple()
-        except ArithmeticError:
-            exponent = "F"
-        if isinstance(exponent, str):
-            raise self.error(f"{what} must be finite, got {word[:40]}")
-        if not any(digits):
-            return math.inf
-        mantissa = float(Decimal((0, digits, 1 - len(digits))))
-        return -(math.log(mantissa) + (exponent + len(digits) - 1) * _LOG_10)
-
-
 def _format_values(costs: FloatArray) -> str:
-    """The values exp(-cost), in as few digits as give back the same costs."""
+    """The values exp(-cost), in as few digits as give the same costs."""
     flat = costs.ravel()
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         values = np.exp(-flat)
@@ -321,7 +207,7 @@ def _format_values(costs: FloatArray) -> str:
         same = 0.0 - np.log(np.array(short, float)) == flat
     words = []
     for cost, value, word, is_same in zip(flat.tolist(), values.tolist(), short, same.tolist(), strict=True):
-        if cost < math.inf and not _SMALLEST <= value < math.inf:
+        if cost < math.inf and not SMALLEST <= value < math.inf:
             words.append(_format_extreme(cost))
         else:
             words.append(word if is_same else repr(value))
@@ -330,8 +216,8 @@ def _format_values(costs: FloatArray) -> str:
 
 def _format_extreme(cost: float) -> str:
     """The value exp(-cost) in decimal, with an exponent that no float64 has."""
-    exponent = math.floor(-cost / _LOG_10)
-    return f"{math.exp(-cost - exponent * _LOG_10):.17f}e{exponent}"
+    exponent = math.floor(-cost / LOG_10)
+    return f"{math.exp(-cost - exponent * LOG_10):.17f}e{exponent}"
 
 
 def _text_of(path: StrPath) -> str:

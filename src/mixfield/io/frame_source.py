@@ -1,0 +1,127 @@
+"""Numbered images of one camera: a video file, or image files with the number in their name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count, takewhile
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.io import opencv
+
+Image = NDArray[np.uint8]
+
+_PATTERN = re.compile(r"(?:[^{}]|\{\{|\}\}|\{frame(?::0?[0-9]{1,2}d?)?\})*")
+MAX_FIRST, MAX_STEP = 100_000, 1000  # of the numbers of image files
+
+
+class FrameSource(Protocol):
+    """Numbered images of one camera."""
+
+    def __len__(self) -> int:
+        """Largest frame number plus one."""
+
+    def frame(self, number: int, /) -> Image:
+        """(H, W) or (H, W, 3) image, blue first."""
+
+    def file(self, number: int, /) -> Path:
+        """The file that contains a frame."""
+
+    def sample(self, n: int, /) -> list[int]:
+        """At most ``n`` frame numbers, evenly spaced over the recording."""
+
+
+@dataclass
+class VideoFile:
+    """A video file; frames are numbered from 0."""
+
+    path: Path
+    _capture: Any = field(default=None, repr=False)
+    _next: int = 0
+
+    @cached_property
+    def _length(self) -> int:
+        capture = self._open()
+        return int(capture.get(opencv.library().CAP_PROP_FRAME_COUNT))
+
+    def __len__(self) -> int:
+        return self._length
+
+    def frame(self, number: int) -> Image:
+        """(H, W, 3) image, blue first; frames in order are read without seeking."""
+        if self._capture is None or number < self._next:
+            self._capture, self._next = self._open(), 0
+        while self._next < number and self._capture.grab():  # seeking is not exact in every format
+            self._next += 1
+        success, image = self._capture.read()
+        if not success:
+            raise MixfieldError(f"{self.path} has no frame {number}; it ends after {self._next} frames")
+        self._next += 1
+        return np.asarray(image)
+
+    def file(self, number: int) -> Path:  # noqa: ARG002
+        """The video file."""
+        return self.path
+
+    def sample(self, n: int) -> list[int]:
+        """At most ``n`` frame numbers, evenly spaced over the file."""
+        return np.unique(np.linspace(0, len(self) - 1, n).round().astype(int)).tolist()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_capture": None, "_next": 0}  # an open video cannot be pickled
+
+    def _open(self) -> Any:
+        if not self.path.is_file():
+            raise FileNotFoundError(f"{self.path} does not exist")
+        capture = opencv.library().VideoCapture(str(self.path))
+        if not capture.isOpened():
+            raise FileFormatError(f"{self.path} is not a video that OpenCV can read")
+        return capture
+
+
+@dataclass(frozen=True)
+class ImageSequence:
+    """Image files whose names contain the frame number: ``{frame}``, or ``{frame:04d}`` with leading zeros."""
+
+    folder: Path
+    pattern: str
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        """Frame numbers from the first to the last before a gap; their step is that of the first two."""
+        first = next((k for k in range(MAX_FIRST) if self.file(k).is_file()), None)
+        if first is None:
+            raise FileNotFoundError(f"no file {self.folder / self.pattern} exists, for any frame below {MAX_FIRST}")
+        step = next((k for k in range(1, MAX_STEP) if self.file(first + k).is_file()), 1)
+        return list(takewhile(lambda number: self.file(number).is_file(), count(first, step)))
+
+    def file(self, number: int) -> Path:
+        """The file of a frame."""
+        return self.folder / self.pattern.format(frame=number)
+
+    def __len__(self) -> int:
+        return self._numbers[-1] + 1
+
+    def frame(self, number: int) -> Image:
+        """(H, W) or (H, W, 3) image, blue first."""
+        return opencv.read_image(self.file(number))
+
+    def sample(self, n: int) -> list[int]:
+        """At most ``n`` of the existing frame numbers, evenly spaced."""
+        indices = np.linspace(0, len(self._numbers) - 1, min(n, len(self._numbers)))
+        return [self._numbers[k] for k in np.unique(indices.round().astype(int))]
+
+
+def open_frames(folder: Path, name: str) -> VideoFile | ImageSequence:
+    """A video file of a folder, or with ``{frame}`` in its name a sequence of image files."""
+    if "{" not in name:
+        return VideoFile(folder / name)
+    if not _PATTERN.fullmatch(name):
+        raise FileFormatError(f"{name!r} must hold the frame as {{frame}} or {{frame:04d}}, and no other braces")
+    return ImageSequence(folder, name)

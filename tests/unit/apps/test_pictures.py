@@ -1,0 +1,54 @@
+"""Images as intensities, and arrays at another resolution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.apps.pictures import intensities, resized
+from mixfield.errors import MixfieldError
+
+PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)
+
+
+def test_lower_resolution_is_interpolated():
+    ramp = np.linspace(0, 1, 8, dtype=np.float32)[None, :, None] * np.ones((4, 1, 1), np.float32)
+    wide = resized(ramp, (8, 16))[..., 0]
+    assert wide.shape == (8, 16)
+    np.testing.assert_allclose(np.diff(wide[0])[1:-1], 1 / 14, atol=1e-6)
+    np.testing.assert_allclose(resized(np.full((1, 1, 2), 0.3, np.float32), (3, 5)), 0.3)
+    both = resized(PROBS, (13, 17))
+    assert PROBS.min() <= both.min() <= both.max() <= PROBS.max()
+
+
+def test_the_type_of_an_image_says_its_range():
+    grey = np.array([[0, 51, 255]], np.uint8)
+    expected = grey[..., None].astype(np.float32)
+    for image in (grey, grey.astype(int), grey.astype(np.uint16) * 257, grey / 255, (grey / 255).astype(np.float32)):
+        np.testing.assert_allclose(intensities(image), expected, atol=1e-3)
+    np.testing.assert_array_equal(intensities(grey > 100), [[[0], [0], [255]]])
+
+
+def test_alpha_is_dropped_and_other_channels_are_kept():
+    image = np.random.default_rng(0).integers(0, 256, (3, 4, 4), np.uint8)
+    np.testing.assert_array_equal(intensities(image), image[..., :3])
+    for channels in (1, 2, 3, 5):
+        assert intensities(np.zeros((3, 4, channels), np.uint8)).shape == (3, 4, channels)
+
+
+@pytest.mark.parametrize(
+    ("image", "sentence"),
+    [
+        (np.full((2, 2), 254.0), "divide it by its white"),
+        (np.full((2, 2), 1.02), "clip it"),
+        (np.full((2, 2), 300), "0..255"),
+        (np.full((2, 2), -1), "0..255"),
+        (np.full((2, 2), np.nan), "NaN"),
+        (np.zeros((2, 2, 2, 2)), "channels"),
+        (np.zeros((0, 2)), "channels"),
+        (np.array([["a"]]), "numbers"),
+    ],
+)
+def test_wrong_images_are_one_sentence(image, sentence):
+    with pytest.raises(MixfieldError, match=sentence):
+        intensities(image)

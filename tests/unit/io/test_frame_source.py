@@ -1,0 +1,50 @@
+"""Numbered frames of video files and image files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.io.frame_source import ImageSequence, VideoFile, open_frames
+
+cv2 = pytest.importorskip("cv2")
+
+
+def test_video_frames_in_any_order(tmp_path):
+    path = tmp_path / "v.avi"
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"MJPG"), 10, (64, 48))
+    for k in range(8):
+        writer.write(np.full((48, 64, 3), 30 * k, np.uint8))
+    writer.release()
+    video = open_frames(tmp_path, "v.avi")
+    assert isinstance(video, VideoFile)
+    assert len(video) == 8
+    for k in (5, 2, 3, 7, 0):
+        assert abs(int(video.frame(k).mean()) - 30 * k) <= 3
+    with pytest.raises(MixfieldError, match="has no frame 9"):
+        video.frame(9)
+    with pytest.raises(FileNotFoundError):
+        open_frames(tmp_path, "absent.avi").frame(0)
+    (tmp_path / "text.avi").write_text("no video")
+    with pytest.raises(FileFormatError, match="not a video"):
+        open_frames(tmp_path, "text.avi").frame(0)
+
+
+def test_images_and_their_mistakes(tmp_path):
+    for k in (4, 6, 8):
+        cv2.imwrite(str(tmp_path / f"i{k:02d}.png"), np.full((5, 6), k, np.uint8))
+    images = open_frames(tmp_path, "i{frame:02d}.png")
+    assert isinstance(images, ImageSequence)
+    assert len(images) == 9
+    assert images.sample(2) == [4, 8]
+    assert images.frame(6)[0, 0] == 6
+    with pytest.raises(FileNotFoundError, match="i05"):
+        images.frame(5)
+    with pytest.raises(FileNotFoundError, match="for any frame"):
+        len(open_frames(tmp_path, "j{frame}.png"))
+    with pytest.raises(FileFormatError, match="must hold the frame"):
+        open_frames(tmp_path, "i{number}.png")
+    (tmp_path / "i10.png").write_text("no image")
+    with pytest.raises(FileFormatError, match="not an 8-bit image"):
+        images.frame(10)

@@ -1,0 +1,49 @@
+"""Files of OpenCV's FileStorage: numbers and matrices as OpenCV reads them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.errors import FileFormatError
+from mixfield.io.storage import read_storage
+
+MATRIX = np.array([[1.5, -2.0, 3e-9], [0.0, 4.0, 5e8]])
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".yml", ".xml", ".json"])
+def test_files_of_opencv(tmp_path, suffix):
+    cv2 = pytest.importorskip("cv2")
+    path = tmp_path / f"a{suffix}"
+    storage = cv2.FileStorage(str(path), cv2.FILE_STORAGE_WRITE)
+    storage.write("matrix", MATRIX)
+    storage.write("width", 320)
+    storage.write("scale", 0.25)
+    storage.write("date", "Monday")
+    storage.release()
+    found = read_storage(path)
+    assert set(found) == {"matrix", "width", "scale"}  # texts are skipped
+    np.testing.assert_array_equal(found["matrix"], MATRIX)
+    assert (found["width"], found["scale"]) == (320.0, 0.25)
+
+
+def test_lists_in_yaml(tmp_path):
+    (tmp_path / "a.yaml").write_text("%YAML:1.0\n---\na: [ 1., 2. ]\nb:\n   - 3\n   - 4\n")
+    found = read_storage(tmp_path / "a.yaml")
+    assert found["a"].tolist() == [1.0, 2.0]
+    assert found["b"].tolist() == [3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("a.yaml", "a: 1", "must begin with %YAML"),
+        ("a.yaml", "%YAML:1.0\na: !!opencv-matrix\n   rows: 2\n   cols: 2\n   data: [ 1. ]\n", "2 x 2 numbers"),
+        ("a.yaml", "%YAML:1.0\na: !!opencv-matrix\n   rows: 2\n   cols: 2\n", "it has no data"),
+        ("a.json", '{"a": {"rows": -1, "cols": 1, "data": [1]}}', "a is not a matrix"),
+    ],
+)
+def test_damaged_matrices(tmp_path, name, text, complaint):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FileFormatError, match=complaint):
+        read_storage(tmp_path / name)
