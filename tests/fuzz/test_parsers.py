@@ -126,6 +126,12 @@ def test_entities_are_not_read(tmp_path):
         calibration.read_camera(tmp_path / "bomb.xml")
 
 
+def test_a_tsai_scale_of_zero_is_refused(tmp_path):
+    (tmp_path / "a.xml").write_bytes((CORPUS / "calibration_Tsai" / "zero_sx").read_bytes())
+    with pytest.raises(FileFormatError, match="sx of Intrinsic must not be zero"):
+        calibration.read_camera(tmp_path / "a.xml")
+
+
 @pytest.mark.parametrize("pattern", ["{frame:999999999d}.png", "{frame.__class__}.png", "{frame!r}", "{0}", "{", "{x}"])
 def test_patterns_of_frames_are_plain(tmp_path, pattern):
     with pytest.raises(FileFormatError, match="no other braces"):

@@ -140,6 +140,8 @@ def _tsai_camera(path: Path, unit: float) -> Calibrated:
     file = _TsaiFile(path, read_xml(path))
     rotation = _euler(*file.numbers("Extrinsic", "rx", "ry", "rz"))
     focal, kappa, cx, cy, sx = file.numbers("Intrinsic", "focal", "kappa1", "cx", "cy", "sx")
+    if sx == 0:
+        raise FileFormatError(f"{path}: sx of Intrinsic must not be zero")
     dpx, dpy, width, height = file.numbers("Geometry", "dpx", "dpy", "width", "height")
     return Calibrated(
         width=int(width),
