@@ -18,9 +18,6 @@ from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import tracks as files
 from mixfield.reports.people_page import tracks_page
 from mixfield.scene import Ground
-from mixfield.temporal.choice import Path
-from mixfield.temporal.timegrid import Motion
-from mixfield.temporal.validator import violations
 
 
 def posterior(*maps, weights=None):
@@ -214,22 +211,6 @@ def test_bad_posteriors():
 
 
 # ---------------------------------------------------------------- the validator sees what is wrong
-
-
-def test_validator():
-    motion = Motion((1, 4), 1, np.array([[True, False, False, False]]))
-    fine = Path(0, np.array([1, 2, 3]))
-    assert violations({0: fine}, motion, 3) == []
-    wrong = {
-        "begins in frame 1": {0: Path(1, np.array([2, 2]))},
-        "ends in frame 1": {0: Path(0, np.array([2, 2]))},
-        "jumps": {0: Path(0, np.array([0, 2, 2]))},
-        "share cell 2 in frame 1": {0: fine, 1: Path(0, np.array([3, 2, 2]))},
-        "leaves the sequence": {0: Path(0, np.array([2, 2, 2, 2]))},
-        "or the ground": {0: Path(0, np.array([3, 4, 3]))},
-    }
-    for message, tracks in wrong.items():
-        assert any(message in sentence for sentence in violations(tracks, motion, 3))
 
 
 def test_tracks_with_a_gap_are_told(tracks):

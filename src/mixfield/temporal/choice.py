@@ -1,4 +1,4 @@
-"""KSP*: one mode per frame and the tracks through them, with a certificate."""
+"""KSP*: one mode per frame and the tracks through them, with a lower bound of the cost."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.temporal import search
-from mixfield.temporal.branching import branch
 from mixfield.temporal.costs import ModeCosts
-from mixfield.temporal.relaxation import Piece
 from mixfield.temporal.timegrid import Ends, Motion
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -32,44 +31,45 @@ class Path:
 
 @dataclass(frozen=True, eq=False)
 class ModeChoice:
-    """An answer of KSP* and its certificate.
+    """An answer of KSP* and its lower bound.
 
     Attributes
     ----------
     modes : (T,) the mode of each frame.
     paths : the tracks.
     cost : of modes and tracks.
-    bound : no answer on any cells costs less.
-    pieces : of all choices, each with multipliers that prove nearly as much by one flow (see `lower_bound`).
+    bound : no other answer costs less.
+    multipliers : (T, K, n) of the best Lagrangian relaxation with all modes (see `relaxation.lower_bound`).
     """
 
     modes: Ints
     paths: tuple[Path, ...]
     cost: float
     bound: float
-    pieces: tuple[Piece, ...] = field(repr=False)
+    multipliers: Floats = field(repr=False)
 
 
 def choose_modes(
     costs: ModeCosts, motion: Motion, ends: Ends | None = None, *, time_limit: float = 60.0, tolerance: float = 1e-3
 ) -> ModeChoice:
-    """One mode per frame and disjoint paths through the cells, of least total cost.
+    """One mode per frame and node-disjoint paths through the cells, of least total cost.
 
     Parameters
     ----------
     costs : of modes and of people.
-    motion : how people move, come and go.
-    ends : where tracks may begin in the first and end in the last frame; anywhere if not given.
-    time_limit : seconds, after which the best answer so far comes back with its bound.
-    tolerance : part of the cost; a proof that comes as near as this is not sought to be better.
+    motion : how people move, enter and leave.
+    ends : where tracks may begin in the first and end in the last frame; by default anywhere.
+    time_limit : seconds, after which the best answer so far is returned with its bound.
+    tolerance : relative gap at which the search for a better answer and bound stops.
     """
-    state = search.start(costs, motion, ends or Ends.open(motion), time.monotonic() + time_limit)
+    state = search.initialize(costs, motion, ends or Ends.open(motion), time.monotonic() + time_limit)
     state = search.relax(state)
-    for step in (search.flip, search.integer):
-        if not state.proven:
-            before, state = state, step(state)
-            state = state if (state.allowed == before.allowed).all() else search.relax(state)
-    state, certificate = branch(state, tolerance)
+    if not state.proven:
+        before, state = state, search.improve(state)
+        state = state if (state.allowed == before.allowed).all() else search.relax(state)
+    if state.gap > tolerance * abs(state.cost):
+        state = search.certify(state)
+    assert state.multipliers is not None
     grid = state.grid
     paths = tuple(Path(int(grid.frame[nodes[0]]), grid.cell[nodes]) for nodes in state.flow.paths())
-    return ModeChoice(state.modes, paths, state.cost, certificate.bound, certificate.pieces)
+    return ModeChoice(state.modes, paths, state.cost, state.bound, state.multipliers)

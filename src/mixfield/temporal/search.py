@@ -1,9 +1,13 @@
-"""KSP* step by step: what is known about one mode per frame, and the steps that learn more.
+"""KSP* by column generation, reduced-cost fixing and integer programs.
 
-The linear relaxation is solved on few cells and proven on all of them: its multipliers give a lower bound by one flow
-on the whole grid (relaxation.py), the cells which that flow uses join the programme, and so on until both agree.  The
-fractions are rounded, then single frames change their mode while that helps.  Modes that the bound rules out are
-struck off, which often leaves one per frame and proves the answer; otherwise the integer programme has its turn.
+`relax` solves the linear relaxation on few cells.  Its multipliers give a lower bound on all cells by one min-cost flow
+(relaxation.py); cells that this flow uses enter the program, until both bounds agree.  The fractions are rounded to an
+answer, and modes whose reduced cost exceeds the gap are ruled out, which often leaves one per frame.
+
+`solve_restricted` looks for a better answer by the integer program on these cells.
+
+`certify` closes the gap: cells whose reduced cost exceeds it are on no better answer, and the integer program on all
+others is small.
 """
 
 from __future__ import annotations
@@ -13,90 +17,165 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from mixfield.temporal.costs import ModeCosts
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import Flow
 from mixfield.temporal.program import Program
-from mixfield.temporal.relaxation import LowerBound, Piece, lower_bound
+from mixfield.temporal.relaxation import LowerBound, cell_reduced_costs, lower_bound
 from mixfield.temporal.timegrid import Ends, Motion, TimeGrid, unroll, unroll_all
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-PROMISING = 0.85  # cost below which a cell takes part from the start: q of at least 0.3
-CLOSE = 1e-4  # relative difference of the bounds on few and on all cells at which no more cells are added
-EXACT = 1e-7  # relative difference of two costs that are the same but for the solver's tolerance
+PROMISING = 0.85  # cost below which a cell is active from the start: q of at least 0.3
+CLOSE = 1e-4  # relative difference of the bounds on active and on all cells at which no more cells are added
+EXACT = 1e-7  # relative difference of two costs that are equal up to the tolerance of the solver
+LARGEST = 10_000  # cells of the integer program that certifies an answer: about ten seconds of HiGHS
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What is known at some time: the best answer, and the bound of the choices from a domain of modes.
+    """The problem, the best answer so far and the best bound so far.
 
     Attributes
     ----------
-    costs, motion, ends, grid : the question; ``grid`` holds all cells.
-    stop : when to stop, on the monotonic clock.
+    costs, motion, ends, grid : the problem; ``grid`` holds all cells.
+    deadline : on the monotonic clock.
     modes, flow, cost : the best answer.
-    domain, allowed : (T, K) modes that the bound is about, and those of them that are not yet ruled out.
-    active : (T, n) cells that take part in the programme.
-    proof : the bound.
-    piece, fractions : multipliers that prove the bound of the domain, and the modes (T, K) of their relaxation.
+    allowed : (T, K) modes that are not ruled out.
+    active : (T, n) cells of the restricted programs.
+    relaxed : the best relaxation, None before the first.
+    multipliers : (T, K, n) those of the best relaxation with all modes.
+    bound : no answer costs less.
     """
 
     costs: ModeCosts
     motion: Motion
     ends: Ends
     grid: TimeGrid
-    stop: float
+    deadline: float
     modes: Ints
     flow: Flow
     cost: float
-    domain: Bools
     allowed: Bools
     active: Bools
-    proof: LowerBound | None = None
-    piece: Piece | None = None
-    fractions: Floats | None = None
+    relaxed: LowerBound | None = None
+    multipliers: Floats | None = None
+    bound: float = -np.inf
 
     @property
-    def bound(self) -> float:
-        return -np.inf if self.proof is None else min(self.proof.value, self.cost)
+    def gap(self) -> float:
+        return self.cost - self.bound
 
     @property
     def proven(self) -> bool:
-        return self.cost - self.bound <= EXACT * (1.0 + abs(self.cost))
+        return self.gap <= self.slack
+
+    @property
+    def slack(self) -> float:
+        """Difference of costs that means nothing."""
+        return EXACT * (1.0 + abs(self.cost))
 
     @property
     def decided(self) -> bool:
+        """One mode is left in each frame."""
         return bool((self.allowed.sum(1) == 1).all())
 
     @property
     def seconds(self) -> float:
-        return self.stop - time.monotonic()
+        """Time that is left."""
+        return self.deadline - time.monotonic()
 
 
-def start(costs: ModeCosts, motion: Motion, ends: Ends, stop: float) -> State:
+def initialize(costs: ModeCosts, motion: Motion, ends: Ends, deadline: float) -> State:
     """The cheapest mode of each frame; promising cells, those of its paths, and the bridges between them."""
     T, _, n = costs.cell.shape
     grid = unroll_all(T, motion, ends)
     modes = costs.mode.argmin(1)
     flow, cost = _evaluate(costs, grid, modes)
-    active = (costs.cell.min(1) <= PROMISING) | flow.used.reshape(T, n)
-    return State(
-        costs, motion, ends, grid, stop, modes, flow, cost, costs.allowed, costs.allowed,
-        bridged(active, motion),
-    )  # fmt: skip
+    active = bridged((costs.cell.min(1) <= PROMISING) | flow.used.reshape(T, n), motion)
+    return State(costs, motion, ends, grid, deadline, modes, flow, cost, costs.allowed, active)
 
 
 def bridged(active: Bools, motion: Motion) -> Bools:
-    """Cells of a frame within reach of an active cell of the frame before and of one of the frame after, too."""
+    """Active cells, and cells within reach of one in the frame before and of one in the frame after."""
     near = motion.widen(active)
     bridges = np.zeros_like(active)
     bridges[1:-1] = near[:-2] & near[2:]
     return active | bridges
+
+
+def relax(state: State) -> State:
+    """Bound the allowed modes and rule some out, until no more are ruled out."""
+    while not state.decided and not state.proven and state.seconds > 0:
+        before, state = state, rule_out_modes(generate_cells(state))
+        if (state.allowed == before.allowed).all():
+            break
+    unbounded = state.relaxed is None or (state.decided and not state.proven)
+    return generate_cells(state) if unbounded else state
+
+
+def generate_cells(state: State) -> State:
+    """Column generation: the linear relaxation on more and more cells, until its bound holds on all of them."""
+    while not state.decided and state.seconds > 0:
+        solution = _restricted(state, state.active).relax(state.seconds)
+        if solution is None:
+            break
+        relaxed = lower_bound(state.costs, state.grid, solution.multipliers, state.allowed)
+        state = _update_answer(_update_bound(state, relaxed, solution.multipliers), solution.modes.argmax(1))
+        fresh = relaxed.used & ~state.active
+        difference = solution.cost - relaxed.value
+        if state.proven or not fresh.any() or difference <= CLOSE * (1.0 + abs(solution.cost)):
+            return state
+        state = replace(state, active=state.active | fresh)
+    zero = np.zeros(state.costs.cell.shape)  # exact if one mode per frame is left, else the bound of last resort
+    state = _update_bound(state, lower_bound(state.costs, state.grid, zero, state.allowed), zero)
+    return _update_answer(state, state.allowed.argmax(1)) if state.decided else state
+
+
+def rule_out_modes(state: State) -> State:
+    """Reduced-cost fixing: drop the modes that no better answer has."""
+    assert state.relaxed is not None
+    allowed = state.allowed & (state.relaxed.value + state.relaxed.mode_reduced_cost <= state.cost + state.slack)
+    allowed[np.arange(len(state.modes)), state.modes] = True
+    return replace(state, allowed=allowed)
+
+
+def improve(state: State) -> State:
+    """A better answer from the active cells, in half of the time that is left; then fewer modes are allowed."""
+    return rule_out_modes(_solve_integer(state, state.active, 0.5 * state.seconds))
+
+
+def certify(state: State) -> State:
+    """The best answer from all cells, with its bound."""
+    return _solve_integer(state, np.ones_like(state.active), state.seconds)
+
+
+def _solve_integer(state: State, cells: Bools, seconds: float) -> State:
+    """Answer and bound by the integer program on those ``cells`` (T, n) that a better answer may pass.
+
+    Reduced-cost fixing: a cell whose reduced cost exceeds the gap is on no better answer.  At most `LARGEST` cells take
+    part; answers that pass another cell cost at least the relaxation plus its reduced cost.
+    """
+    assert state.relaxed is not None
+    if seconds <= 0:
+        return state
+    reduced = cell_reduced_costs(state.relaxed, state.grid, state.motion)
+    limit = state.cost + state.slack - state.relaxed.value
+    if cells.sum() > LARGEST:
+        limit = min(limit, float(np.partition(reduced[cells], LARGEST)[LARGEST]))
+    part = cells & (reduced <= limit)
+    solution = _restricted(state, part).solve(seconds)
+    bound = min(solution.bound, state.relaxed.value + float(reduced[~part].min(initial=np.inf)))
+    state = _update_answer(state, solution.modes)
+    return replace(state, bound=max(state.bound, min(bound, state.cost)))
+
+
+def _restricted(state: State, cells: Bools) -> Program:
+    """The integer program of the allowed modes on some cells (T, n)."""
+    return Program.build(state.costs, unroll(cells, state.motion, state.ends), state.allowed)
 
 
 def _evaluate(costs: ModeCosts, grid: TimeGrid, modes: Ints) -> tuple[Flow, float]:
@@ -105,86 +184,20 @@ def _evaluate(costs: ModeCosts, grid: TimeGrid, modes: Ints) -> tuple[Flow, floa
     return flow, flow.cost + costs.price(modes)
 
 
-def attempt(state: State, modes: Ints) -> State:
-    """Keep ``modes`` if they are better than the best so far."""
-    if (modes == state.modes).all():
+def _update_answer(state: State, modes: Ints | None) -> State:
+    """Keep ``modes`` (T,) if they are better than the best so far."""
+    if modes is None or (modes == state.modes).all():
         return state
     flow, cost = _evaluate(state.costs, state.grid, modes)
-    return replace(state, modes=modes, flow=flow, cost=cost) if cost < state.cost else state
-
-
-def relax(state: State) -> State:
-    """Bound and rounding, then again with the modes that are left, while any are ruled out."""
-    while not state.decided and not state.proven and state.seconds > 0:
-        before, state = state, strike(price(state))
-        if (state.allowed == before.allowed).all():
-            break
-    unsettled = state.proof is None or (state.decided and not state.proven)
-    return price(state) if unsettled else state
-
-
-def price(state: State) -> State:
-    """The bound for the allowed modes: the relaxation on more and more cells, until its bound holds on all of them."""
-    while not state.decided and state.seconds > 0:
-        part = unroll(state.active, state.motion, state.ends)
-        relaxed = Program.build(state.costs, part, state.allowed).relax(state.seconds)
-        if relaxed is None:
-            break
-        proof = lower_bound(state.costs, state.grid, relaxed.multipliers, state.allowed)
-        state = attempt(_note(state, proof, relaxed.multipliers, relaxed.modes), relaxed.modes.argmax(1))
-        fresh = proof.used & ~state.active
-        if state.proven or not fresh.any() or relaxed.cost - proof.value <= CLOSE * (1.0 + abs(relaxed.cost)):
-            return state
-        state = replace(state, active=state.active | fresh)
-    free = np.zeros(state.costs.cell.shape)  # exact if one mode per frame is left; out of time, better than nothing
-    proof = lower_bound(state.costs, state.grid, free, state.allowed)
-    state = _note(state, proof, free, state.allowed / state.allowed.sum(1, keepdims=True))
-    return attempt(state, state.allowed.argmax(1)) if state.decided else state
-
-
-def _note(state: State, proof: LowerBound, multipliers: Floats, fractions: Floats) -> State:
-    """Keep a bound if it is better than the one so far, and what proves it if that is for the whole domain."""
-    if state.proof is not None and proof.value <= state.proof.value:
+    if cost >= state.cost:
         return state
-    if (state.allowed == state.domain).all():
-        found = Piece(state.domain, csr_array(multipliers.reshape(-1, multipliers.shape[2])))
-        state = replace(state, piece=found, fractions=fractions)
-    return replace(state, proof=proof)
+    return replace(state, modes=modes, flow=flow, cost=cost, bound=min(state.bound, cost))
 
 
-def strike(state: State) -> State:
-    """Rule out the modes that no better answer can choose."""
-    assert state.proof is not None
-    slack = EXACT * (1.0 + abs(state.cost))
-    allowed = state.allowed & (state.proof.value + state.proof.regret <= state.cost + slack)
-    allowed[np.arange(len(state.modes)), state.modes] = True
-    return replace(state, allowed=allowed)
-
-
-def flip(state: State) -> State:
-    """Change the mode of one frame at a time, while that helps, on the active cells."""
-    part = unroll(state.active, state.motion, state.ends)
-    modes = state.modes.copy()
-    best = _evaluate(state.costs, part, modes)[1]
-    last, t = 0, 0  # the frame that changed last, and the frame to look at
-    while t - last < len(modes) and state.seconds > 0:
-        here = t % len(modes)
-        for k in np.flatnonzero(state.allowed[here]):
-            kept = modes[here]
-            modes[here] = k
-            cost = _evaluate(state.costs, part, modes)[1] if k != kept else np.inf
-            if cost < best - EXACT * (1.0 + abs(best)):
-                best, last = cost, t
-            else:
-                modes[here] = kept
-        t += 1
-    return strike(attempt(state, modes))
-
-
-def integer(state: State) -> State:
-    """The integer programme on the active cells, for half of the time that is left."""
-    if state.seconds <= 0:
+def _update_bound(state: State, relaxed: LowerBound, multipliers: Floats) -> State:
+    """Keep a relaxation if it is better than the best so far."""
+    if state.relaxed is not None and relaxed.value <= state.relaxed.value:
         return state
-    part = unroll(state.active, state.motion, state.ends)
-    modes = Program.build(state.costs, part, state.allowed).solve(0.5 * state.seconds)
-    return state if modes is None else strike(attempt(state, modes))
+    if (state.allowed == state.costs.allowed).all():
+        state = replace(state, multipliers=multipliers)
+    return replace(state, relaxed=relaxed, bound=min(relaxed.value, state.cost))

@@ -1,14 +1,14 @@
-"""KSP* on long sequences: overlapping windows, each beginning where the tracks of the one before stand.
+"""KSP* on long sequences: overlapping time windows, each continuing the tracks of the one before.
 
-A window is solved with a look ahead of ``overlap`` frames, of which nothing is kept.  The tracks that cross the seam
-must go on.  The bound of the whole is the sum of the bounds of its segments: a track that crosses a seam at cell i gets
-a price p_i on one side and pays it on the other, which is a relaxation whatever the prices, and a tight one if they are
-the dual prices of a flow that looks ahead.
+A window is solved with ``overlap`` frames of look-ahead, which the next window solves again.  Tracks that cross the
+boundary between two segments must continue.  The bound of the whole is the sum of the bounds of its segments: a track
+that crosses a boundary at cell i is credited p_i on one side and pays it on the other, which is a relaxation for any p,
+and a tight one if p are the dual prices of a flow that looks ahead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,7 +19,7 @@ from mixfield import _arrays
 from mixfield.errors import MixfieldError
 from mixfield.temporal.choice import ModeChoice, Path, choose_modes
 from mixfield.temporal.costs import FrameCosts, ModeCosts, stack
-from mixfield.temporal.relaxation import LowerBound, Piece, lower_bound
+from mixfield.temporal.relaxation import LowerBound, lower_bound
 from mixfield.temporal.timegrid import Ends, Motion, unroll_all
 
 Floats = NDArray[np.float64]
@@ -48,13 +48,13 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """The part of an answer that one window settles.
+    """The part of an answer that one window contributes.
 
     Attributes
     ----------
     first : its first frame.
     modes : (frames,) the mode of each.
-    paths : tracks in it, by identity; the identity of a track is the same in all segments.
+    paths : its tracks, by identity; a track has the same identity in all segments.
     cost, bound : its share of the cost and of the lower bound of the whole.
     """
 
@@ -66,13 +66,26 @@ class Segment:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seam:
-    """The end of a segment: who goes on, from which cell; the price of arriving at each cell of the next frame."""
+class _Boundary:
+    """The end of a segment.
+
+    Attributes
+    ----------
+    frame : the first frame after it.
+    alive : identities of the tracks that continue, by their last cell.
+    price : (n,) p_i of arriving at each cell of ``frame``.
+    identities : how many tracks there are so far.
+    """
 
     frame: int
     alive: dict[int, int]
     price: Floats
     identities: int
+
+    @staticmethod
+    def start(motion: Motion) -> _Boundary:
+        """The beginning of a sequence."""
+        return _Boundary(0, {}, np.full(motion.n, motion.entry_cost), 0)
 
 
 def choose_in_windows(
@@ -83,80 +96,74 @@ def choose_in_windows(
     time_limit: float = 60.0,
     progress: Callable[[int], object] | None = None,
 ) -> Iterator[Segment]:
-    """KSP* on any number of frames, of which no more than a window is held at a time.
+    """KSP* on any number of frames, of which no more than a window is in memory.
 
     Parameters
     ----------
-    frames : prices of the modes (K,) and costs of the cells (K, n) of each frame.
-    motion : how people move, come and go.
+    frames : costs of the modes (K,) and of the cells (K, n) of each frame.
+    motion : how people move, enter and leave.
     windows : how the sequence is cut.
     time_limit : seconds for each window.
-    progress : is told how many frames are settled.
+    progress : called with the number of frames solved.
     """
     source = iter(frames)
-    held = list(islice(source, windows.length + 1))
-    seam: _Seam | None = None
-    while held:
-        last = len(held) <= windows.length
-        window = held[: windows.length]
+    window = list(islice(source, windows.length + 1))
+    boundary = _Boundary.start(motion)
+    while window:
+        last = len(window) <= windows.length
         kept = len(window) if last else windows.length - windows.overlap
-        segment, seam = _settle(window, kept, last, motion, seam, time_limit)
+        segment, boundary = _solve(window[: windows.length], kept, last, motion, boundary, time_limit)
         yield segment
         if progress is not None:
-            progress(seam.frame)
-        held = held[kept:] + list(islice(source, kept))
-        if last:
-            return
+            progress(boundary.frame)
+        window = window[kept:] + list(islice(source, kept))
 
 
-def _settle(
-    window: list[FrameCosts], kept: int, last: bool, motion: Motion, seam: _Seam | None, time_limit: float
-) -> tuple[Segment, _Seam]:
+def _solve(
+    window: list[FrameCosts], kept: int, last: bool, motion: Motion, boundary: _Boundary, time_limit: float
+) -> tuple[Segment, _Boundary]:
     """Solve one window and keep its first frames."""
     costs = stack(window)
-    if seam is None:
-        seam = _Seam(0, {}, np.full(motion.n, motion.entry_cost), 0)
+    if boundary.frame == 0:
         choice = choose_modes(costs, motion, time_limit=time_limit)
     else:
-        choice = _pinned(costs, motion, seam, time_limit)
-    paths, alive, identities = _continue(choice, seam, kept)
-    price, bound = _certify(costs, choice.pieces, kept, last, motion, seam)
-    if seam.frame == 0 and last:
+        choice = _continue_tracks(costs, motion, boundary, time_limit)
+    paths, alive, identities = _identify(choice, boundary, kept)
+    price, bound = _bound(costs, choice.multipliers, kept, last, motion, boundary)
+    if boundary.frame == 0 and last:
         bound = max(bound, choice.bound)
-    begun = sum(identity >= seam.identities for identity in paths)
-    people = sum(
-        float(costs.chosen(choice.modes)[path.frames - seam.frame, path.cells].sum()) for path in paths.values()
-    )
-    cost = float(costs.mode[np.arange(kept), choice.modes[:kept]].sum()) + begun * motion.entry_cost + people
-    segment = Segment(seam.frame, choice.modes[:kept], paths, cost, bound)
-    return segment, _Seam(seam.frame + kept, alive, price, identities)
+    cost = _cost(costs, choice.modes[:kept], paths, motion, boundary)
+    segment = Segment(boundary.frame, choice.modes[:kept], paths, cost, bound)
+    return segment, _Boundary(boundary.frame + kept, alive, price, identities)
 
 
-def _pinned(costs: ModeCosts, motion: Motion, seam: _Seam, time_limit: float) -> ModeChoice:
-    """The choice for a window whose tracks stand at given cells the frame before; that frame is cut off again.
+def _continue_tracks(costs: ModeCosts, motion: Motion, boundary: _Boundary, time_limit: float) -> ModeChoice:
+    """The choice for a window in which all tracks that are alive must continue.
 
-    They begin there for a reward that no way onwards can cost, so all of them do.
+    A frame with one mode is added in front, in which only their last cells can be passed.  A track that begins there
+    earns more than any way onwards can cost, so all of them do.  The frame is removed again.
     """
-    cells = np.array(sorted(seam.alive), np.int64)
-    standing = np.full((costs.mode.shape[1], motion.n), np.inf)
-    standing[0, cells] = 0.0
-    price = np.where(np.arange(costs.mode.shape[1]) == 0, 0.0, np.inf)
-    extended = ModeCosts(np.concatenate([price[None], costs.mode]), np.concatenate([standing[None], costs.cell]))
-    force = 1.0 + 2.0 * np.abs(np.where(np.isfinite(costs.cell), costs.cell, 0.0)).max((1, 2)).sum()
+    cells = np.array(sorted(boundary.alive), np.int64)
+    K = costs.mode.shape[1]
+    cell = np.full((K, motion.n), np.inf)
+    cell[0, cells] = 0.0
+    mode = np.where(np.arange(K) == 0, 0.0, np.inf)
+    extended = ModeCosts(np.concatenate([mode[None], costs.mode]), np.concatenate([cell[None], costs.cell]))
+    reward = 1.0 + 2.0 * np.abs(np.where(np.isfinite(costs.cell), costs.cell, 0.0)).max((1, 2)).sum()
     first = np.full(motion.n, np.inf)
-    first[cells] = -force
+    first[cells] = -reward
     choice = choose_modes(extended, motion, Ends(first, np.zeros(motion.n)), time_limit=time_limit)
     paths = tuple(Path(path.first - 1, path.cells) for path in choice.paths)
-    rest = (choice.cost + force * len(cells), choice.bound + force * len(cells))
-    return ModeChoice(choice.modes[1:], paths, *rest, tuple(piece.after(1) for piece in choice.pieces))
+    earned = reward * len(cells)
+    return ModeChoice(choice.modes[1:], paths, choice.cost + earned, choice.bound + earned, choice.multipliers[1:])
 
 
-def _continue(choice: ModeChoice, seam: _Seam, kept: int) -> tuple[dict[int, Path], dict[int, int], int]:
-    """The kept part of the tracks by identity, who goes on from which cell, and the number of identities so far."""
-    paths, alive, identities = {}, {}, seam.identities
+def _identify(choice: ModeChoice, boundary: _Boundary, kept: int) -> tuple[dict[int, Path], dict[int, int], int]:
+    """The kept part of the tracks by identity, identities that continue by their last cell, and the new count."""
+    paths, alive, identities = {}, {}, boundary.identities
     for path in choice.paths:
         if path.first < 0:
-            identity = seam.alive[int(path.cells[0])]
+            identity = boundary.alive[int(path.cells[0])]
             path = Path(0, path.cells[1:])
         elif path.first < kept:
             identity, identities = identities, identities + 1
@@ -166,26 +173,33 @@ def _continue(choice: ModeChoice, seam: _Seam, kept: int) -> tuple[dict[int, Pat
         if len(path.cells) > length:
             alive[int(path.cells[length - 1])] = identity
         if len(path.cells):
-            paths[identity] = Path(seam.frame + path.first, path.cells[:length])
+            paths[identity] = Path(boundary.frame + path.first, path.cells[:length])
     return paths, alive, identities
 
 
-def _certify(
-    costs: ModeCosts, pieces: Sequence[Piece], kept: int, last: bool, motion: Motion, seam: _Seam
+def _cost(costs: ModeCosts, modes: Ints, paths: dict[int, Path], motion: Motion, boundary: _Boundary) -> float:
+    """Cost of a segment: its modes, its people, and the tracks that begin in it."""
+    cells = costs.chosen(modes)
+    people = sum(float(cells[path.frames - boundary.frame, path.cells].sum()) for path in paths.values())
+    begun = sum(identity >= boundary.identities for identity in paths)
+    return costs.price(modes) + begun * motion.entry_cost + people
+
+
+def _bound(
+    costs: ModeCosts, multipliers: Floats, kept: int, last: bool, motion: Motion, boundary: _Boundary
 ) -> tuple[Floats, float]:
-    """The prices at the next seam, and the bound of the segment between the prices at its ends."""
-    nothing = np.zeros(motion.n)
+    """Prices (n,) at the next boundary, and the bound of the segment between the prices at its two ends."""
 
-    def between(frames: slice, end: Floats) -> list[LowerBound]:
+    def relaxed(frames: slice, end: Floats) -> LowerBound:
         part = ModeCosts(costs.mode[frames], costs.cell[frames])
-        grid = unroll_all(len(part.mode), motion, Ends(seam.price, end))
-        told = [piece.part(frames) for piece in pieces]
-        return [lower_bound(part, grid, multipliers, allowed) for allowed, multipliers in told]
+        grid = unroll_all(len(part.mode), motion, Ends(boundary.price, end))
+        return lower_bound(part, grid, multipliers[frames], part.allowed)
 
-    ahead = between(slice(None), nothing)
+    free = np.zeros(motion.n)
+    ahead = relaxed(slice(None), free)
     if last:
-        return nothing, min(proof.value for proof in ahead)
-    price = min(ahead, key=lambda proof: proof.value).price[kept]
+        return free, ahead.value
+    price = ahead.arrival_potential[kept]
     price = np.where(np.isfinite(price), price, price[np.isfinite(price)].max(initial=0.0))
-    dearest = np.append(price, -np.inf)[motion.neighbours].max(1)
-    return price, min(proof.value for proof in between(slice(0, kept), -dearest))
+    highest = np.append(price, -np.inf)[motion.neighbours].max(1)
+    return price, relaxed(slice(0, kept), -highest).value

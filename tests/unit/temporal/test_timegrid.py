@@ -1,0 +1,54 @@
+"""The time-expanded grid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.errors import MixfieldError
+from mixfield.temporal.timegrid import Ends, Motion, unroll, unroll_all
+
+pytestmark = pytest.mark.interpreted
+
+
+def test_motion_judges_its_input():
+    with pytest.raises(MixfieldError, match="radius"):
+        Motion((2, 2), 0)
+    with pytest.raises(MixfieldError, match="doors must have shape"):
+        Motion((2, 2), 1, np.ones((3, 2), bool))
+    with pytest.raises(MixfieldError, match="True and False"):
+        Motion((2, 2), 1, np.ones((2, 2)))
+    with pytest.raises(MixfieldError, match="entry_cost"):
+        Motion((2, 2), entry_cost=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("frames", "shape", "radius"), [(1, (3, 4), 1), (2, (1, 1), 1), (5, (4, 3), 1), (4, (5, 6), 2)]
+)
+def test_all_cells_unroll_faster_to_the_same(frames, shape, radius):
+    rng = np.random.default_rng(0)
+    motion = Motion(shape, radius, rng.random(shape) < 0.3, 2.0)
+    ends = Ends(rng.random(motion.n), rng.random(motion.n))
+    slow, fast = unroll(np.ones((frames, motion.n), bool), motion, ends), unroll_all(frames, motion, ends)
+    for name in ("frame", "cell"):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
+    for name in ("entry", "exit", "start", "tail", "arc_cost"):
+        one, other = getattr(fast.graph, name), getattr(slow.graph, name)
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+
+
+def test_arcs_come_from_active_cells_within_reach():
+    active = np.array([[True, False, True, True], [False, True, False, True]])
+    motion = Motion((1, 4))
+    grid = unroll(active, motion, Ends.open(motion))
+    assert list(zip(grid.frame.tolist(), grid.cell.tolist(), strict=True)) == [(0, 0), (0, 2), (0, 3), (1, 1), (1, 3)]
+    tails = [grid.graph.tail[a:b].tolist() for a, b in zip(grid.graph.start, grid.graph.start[1:], strict=False)]
+    assert tails == [[], [], [], [0, 1], [1, 2]]
+
+
+def test_tracks_begin_and_end_at_doors_and_in_the_first_and_last_frame():
+    motion = Motion((1, 2), 1, np.array([[True, False]]), entry_cost=2.0)
+    graph = unroll_all(3, motion, Ends.open(motion)).graph
+    np.testing.assert_array_equal(graph.entry.reshape(3, 2), [[2, 2], [2, np.inf], [2, np.inf]])
+    np.testing.assert_array_equal(graph.exit.reshape(3, 2), [[0, np.inf], [0, np.inf], [0, 0]])
