@@ -1,4 +1,4 @@
-"""What modes and people cost: posteriors turned into prices."""
+"""Costs of modes and of people, from posteriors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Price = Callable[[Floats, Floats], Floats]
 
 
 def posterior_price(weights: Floats, q: Floats) -> Floats:
-    """(K,) -log m_k - sum_i log(1 - q_ki): minus the log-probability that mode k holds and nobody is there.
+    """(K,) -log m_k - sum_i log(1 - q_ki): minus the log-probability of mode k and of no occupied cell.
 
-    With log((1 - q) / q) for each person on top, a frame costs -log(m_k Q_k(x)) whatever mode it chooses: modes are
-    compared by the probability they give to the same people.  The second term does not depend on the tracks, and plain
-    KSP may forget it; it depends on the mode, and KSP* may not: without it a mode earns up to log((1 - q) / q) for
-    each person it asserts, and pays nothing for asserting people whom no track explains.
+    With log((1 - q) / q) for each person, a frame costs -log(m_k Q_k(x)) for every mode k: modes are compared by the
+    probability they give to the same people.  The second term does not depend on the tracks, so KSP can leave it out;
+    it depends on the mode, so KSP* cannot.  Without it a mode gains log(q / (1 - q)) for each person that a track
+    passes, and pays nothing for people that it asserts and no track passes.
 
     Parameters
     ----------
@@ -30,18 +30,18 @@ def posterior_price(weights: Floats, q: Floats) -> Floats:
     return np.asarray(-np.log(weights) - np.log1p(-q).sum(1))
 
 
-def printed_price(weights: Floats, q: Floats) -> Floats:  # noqa: ARG001 (the paper's price does not look at the map)
+def printed_price(weights: Floats, q: Floats) -> Floats:  # noqa: ARG001 (the paper's price does not depend on q)
     """(K,) log((1 - m_k) / m_k), as printed in the paper's appendix."""
     return np.asarray(np.log1p(-weights) - np.log(weights))
 
 
 @dataclass(frozen=True, eq=False)
 class ModeCosts:
-    """The costs of KSP*, frame by frame; +inf for modes that a frame does not have.
+    """The costs of KSP*; +inf for modes that a frame does not have.
 
     Attributes
     ----------
-    mode : (T, K) price of choosing each mode; the least of a frame is zero, so that nobody costs nothing.
+    mode : (T, K) cost of choosing each mode; the least of a frame is zero.
     cell : (T, K, n) cost of a person at each cell, if the mode is chosen.
     """
 
@@ -58,7 +58,7 @@ class ModeCosts:
         return np.asarray(self.cell[np.arange(len(modes)), modes])
 
     def price(self, modes: Ints) -> float:
-        """Price of one mode per frame."""
+        """Cost of choosing one mode per frame."""
         return float(self.mode[np.arange(len(modes)), modes].sum())
 
 
@@ -76,7 +76,7 @@ def frame_costs(weights: Floats, q: Floats, *, clip: float = 1e-6, price: Price 
     Parameters
     ----------
     clip : probabilities are kept at least this far from 0 and 1.
-    price : of choosing a mode, from clipped weights and probabilities.
+    price : cost of choosing each mode, from clipped weights and probabilities.
     """
     q = np.clip(q, clip, 1.0 - clip)
     prices = price(np.clip(weights, clip, 1.0 - clip), q)

@@ -12,12 +12,12 @@ Floats = NDArray[np.float64]
 
 
 def disjoint_paths(graph: PathGraph, node_cost: Floats) -> Flow:
-    """The node-disjoint paths of least total cost, as many as pay for themselves.
+    """The node-disjoint paths of least total cost; their number is part of the optimum.
 
-    That is where the article stops: its successive shortest paths cost more and more, and the first that costs zero or
-    more is the end.  The same optimum is found here node by node, with a small search wherever a path may end, which
-    does not slow down with the number of paths.  The cheapest nodes of a level come first: they settle what a path
-    through their surroundings is worth, and searches from dearer ones end the sooner.
+    The article adds successive shortest paths until the next one costs zero or more.  The same optimum is found here
+    node by node, with a local search of the residual graph wherever a path may end, whose cost does not grow with the
+    number of paths.  The cheapest nodes of a level come first: they set the potentials of their neighbourhood, so that
+    searches from other nodes end early.
 
     Parameters
     ----------

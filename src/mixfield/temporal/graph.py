@@ -1,4 +1,4 @@
-"""Graphs whose paths are tracks, and sets of node-disjoint paths in them."""
+"""Directed acyclic graphs whose paths are tracks, and flows of node-disjoint paths in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FREE, SOURCE, SINK = -1, -2, -2  # as in kernels/paths.py
 
 @dataclass(frozen=True, eq=False)
 class PathGraph:
-    """Where paths may begin, go on and end.
+    """Where paths may begin, continue and end.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class PathGraph:
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """Node-disjoint paths, and the dual prices which prove that none are better.
+    """Node-disjoint paths, and the potentials (dual prices) that prove their optimality.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The grid of cells unrolled in time: a node for each cell of each frame, arcs to where a person can be next."""
+"""The time-expanded grid: a node for each cell of each frame, arcs to the cells within reach in the next frame."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """How people move, and where they come and go.
+    """How people move, and where they enter and leave.
 
     Attributes
     ----------
     shape : rows and columns of the grid.
     radius : cells that a person moves at most from one frame to the next, along each axis.
-    doors : (rows, columns) cells where people may come and go at any time; everywhere in the first and last frame.
-    entry_cost : price of each track, paid where it begins.  0 in the article; 45 in its authors' program.
+    doors : (rows, columns) cells where tracks may begin and end in any frame; in the first and last frame all cells.
+    entry_cost : cost of each track, paid where it begins; 0 in the article, 45 in its authors' program.
     """
 
     shape: tuple[int, int]
@@ -69,7 +69,7 @@ class Motion:
 
 @dataclass(frozen=True, eq=False)
 class TimeGrid:
-    """The nodes that take part, and the graph of the ways between them.
+    """The nodes and the graph of the steps between them.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class TimeGrid:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """What it costs a track to begin in the first frame and to end in the last one, +inf where only doors allow it.
+    """Cost of beginning a track in the first frame and of ending it in the last, +inf where only doors allow it.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Ends:
 
     @staticmethod
     def open(motion: Motion) -> Ends:
-        """The ends of a whole sequence: tracks begin (at the price of a track) and end at any cell."""
+        """The ends of a whole sequence: tracks begin (at ``entry_cost``) and end at any cell."""
         return Ends(np.full(motion.n, motion.entry_cost), np.zeros(motion.n))
 
 
@@ -104,7 +104,7 @@ def unroll(active: Bools, motion: Motion, ends: Ends) -> TimeGrid:
     """The time grid of the ``active`` cells (T, n)."""
     T, n = active.shape
     frame, cell = (part.astype(np.int64) for part in np.nonzero(active))
-    number = np.full((T, n + 1), -1, np.int64)  # the last column stands for cells beyond the grid
+    number = np.full((T, n + 1), -1, np.int64)  # index -1, beyond the grid, finds the last column
     number[frame, cell] = np.arange(len(frame))
     later = frame > 0
     tails = np.full((len(frame), motion.neighbours.shape[1]), -1, np.int64)
@@ -115,7 +115,7 @@ def unroll(active: Bools, motion: Motion, ends: Ends) -> TimeGrid:
 
 
 def unroll_all(frames: int, motion: Motion, ends: Ends) -> TimeGrid:
-    """The same with all cells of all frames: every step is the first one again, so many nodes and arcs further on."""
+    """`unroll` with all cells of all frames, faster: the arcs of every step are those of the first, shifted."""
     exists = motion.neighbours >= 0
     tails, steps = motion.neighbours[exists].astype(np.int32), np.arange(frames - 1)[:, None]
     into = np.cumsum(exists.sum(1))
@@ -128,7 +128,7 @@ def unroll_all(frames: int, motion: Motion, ends: Ends) -> TimeGrid:
 def _grid(
     frames: int, frame: Ints, cell: Ints, start: Ints, tail: NDArray[np.int32], motion: Motion, ends: Ends
 ) -> TimeGrid:
-    """With what it costs to come and go."""
+    """The time grid with entry and exit costs."""
     doors = motion.doors.ravel()[cell]
     entry = np.where(doors, motion.entry_cost, np.inf)
     exit_ = np.where(doors, 0.0, np.inf)

@@ -1,7 +1,7 @@
-"""The best sequence of modes through time: shortest paths in a trellis (section 7.4 of the paper).
+"""The best sequence of modes: shortest paths in a trellis, by Viterbi's algorithm (section 7.4 of the paper).
 
-Every frame has some modes, each with a cost; a step from a mode of one frame to a mode of the next has another.  Where
-a step is ``None`` the chain is broken: what comes after is decided without what came before.
+Each mode of a frame has a cost, and so has each transition from a mode of one frame to a mode of the next.  Where a
+transition is None, the chain is broken: the frames after it do not depend on those before.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Ints = NDArray[np.int64]
 
 
 def shortest_path(costs: Sequence[ArrayLike], steps: Sequence[ArrayLike | None]) -> Ints:
-    """One mode per frame such that costs and steps together are lowest (Viterbi).
+    """One mode per frame with the least sum of costs and transitions (Viterbi).
 
     Parameters
     ----------
     costs : T arrays (K_t,), of the modes of each frame.
-    steps : T - 1 arrays (K_t, K_t+1), between successive frames, or None where the chain is broken.
+    steps : T - 1 arrays (K_t, K_t+1) of transition costs, or None where the chain is broken.
 
     Examples
     --------
@@ -45,16 +45,16 @@ def shortest_path(costs: Sequence[ArrayLike], steps: Sequence[ArrayLike | None])
 
 @dataclass
 class Trellis:
-    """The same for a stream: the mode of a frame is decided when ``lag`` more frames are known.
+    """`shortest_path` for a stream: the mode of a frame is decided after ``lag`` more frames.
 
     Attributes
     ----------
-    lag : frames to wait before a decision, None to wait for the end.  Decisions are kept: later frames follow from
-        the mode that was chosen.
+    lag : frames between a frame and its decision, None to decide at the end.  Decisions are final: later frames
+        continue from the chosen mode.
     """
 
     lag: int | None = None
-    _reached: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    _cost_to: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     _back: list[Ints] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
@@ -62,59 +62,59 @@ class Trellis:
             _arrays.at_least("lag", self.lag, 0)
 
     def advance(self, cost: ArrayLike, step: ArrayLike | None) -> list[int]:
-        """Take the next frame; returns the modes of the frames that are decided now, oldest first.
+        """Add a frame; returns the modes of the frames that are decided by it, oldest first.
 
         Parameters
         ----------
         cost : (K,) of the modes of the frame.
-        step : (modes of the frame before, K), or None if there is none or the chain is broken here.
+        step : (modes of the frame before, K) transition costs, None if the chain begins here.
         """
         costs = _arrays.floats("cost", cost).ravel()
         if len(costs) == 0:
             raise MixfieldError("cost must have an entry for each mode of the frame, got none")
         decided: list[int] = []
-        if step is None or len(self._reached) == 0:
+        if step is None or len(self._cost_to) == 0:
             decided = self.finish()
-            self._reached = costs
+            self._cost_to = costs
             self._back = [np.zeros(len(costs), np.int64)]
         else:
             steps = _arrays.floats("step", step)
-            _arrays.check_shape("step", steps, (len(self._reached), len(costs)), "= (modes before, modes now)")
-            total = self._reached[:, None] + steps
+            _arrays.check_shape("step", steps, (len(self._cost_to), len(costs)), "= (modes before, modes now)")
+            total = self._cost_to[:, None] + steps
             self._back.append(total.argmin(0))
-            self._reached = total.min(0) + costs
+            self._cost_to = total.min(0) + costs
         while self.lag is not None and len(self._back) > self.lag:
             decided.append(self._decide())
         return decided
 
     def finish(self) -> list[int]:
-        """The modes of all frames that are left; the next frame starts a new chain."""
+        """Decide all remaining frames; the next frame begins a new chain."""
         path = self._path()
-        self._reached, self._back = np.zeros(0), []
+        self._cost_to, self._back = np.zeros(0), []
         return path
 
     def _path(self) -> list[int]:
-        """The best way to where we are, oldest frame first."""
+        """Backtrack the best path, oldest frame first."""
         if not self._back:
             return []
-        path = [int(self._reached.argmin())]
+        path = [int(self._cost_to.argmin())]
         for back in self._back[:0:-1]:
             path.append(int(back[path[-1]]))
         return path[::-1]
 
     def _decide(self) -> int:
-        """Choose the mode of the oldest frame, and drop the ways that do not come from it."""
+        """Choose the mode of the oldest frame, and drop the paths that do not begin with it."""
         chosen = self._path()[0]
-        came = np.arange(len(self._reached))
+        origin = np.arange(len(self._cost_to))
         for back in self._back[:0:-1]:
-            came = back[came]
-        self._reached = np.where(came == chosen, self._reached, np.inf)
+            origin = back[origin]
+        self._cost_to = np.where(origin == chosen, self._cost_to, np.inf)
         self._back = self._back[1:]
         return chosen
 
 
 def total_cost(path: Iterable[int], costs: Sequence[ArrayLike], steps: Sequence[ArrayLike | None]) -> float:
-    """What a sequence of modes costs."""
+    """Sum of costs and transitions along a sequence of modes."""
     modes = list(path)
     total = sum(float(np.asarray(cost)[mode]) for mode, cost in zip(modes, costs, strict=True))
     for before, after, step in zip(modes, modes[1:], steps, strict=False):

@@ -1,4 +1,4 @@
-"""What every set of tracks must keep: no cell twice, no jumps, no gaps, no beginnings or ends out of nowhere."""
+"""Constraints on tracks: disjoint cells, steps within reach, beginnings and ends at doors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from mixfield.temporal.timegrid import Motion
 
 
 def violations(tracks: Mapping[int, Path], motion: Motion, frames: int) -> list[str]:
-    """One sentence for each rule that a track breaks; none if all is well.
+    """One sentence for each violated constraint.
 
     Parameters
     ----------
     tracks : by identity.
-    motion : how people move, come and go.
-    frames : length of the sequence, in whose first and last frame tracks may begin and end anywhere.
+    motion : how people move, enter and leave.
+    frames : length of the sequence; in its first and last frame tracks may begin and end anywhere.
     """
-    found, taken = [], dict[tuple[int, int], int]()
+    found, occupied = [], dict[tuple[int, int], int]()
     doors = motion.doors.ravel()
     for identity, path in tracks.items():
         cells = path.cells.tolist()
@@ -30,9 +30,9 @@ def violations(tracks: Mapping[int, Path], motion: Motion, frames: int) -> list[
         if last < frames - 1 and not doors[cells[-1]]:
             found.append(f"track {identity} ends in frame {last} at cell {cells[-1]}, which is no door")
         for frame, cell in zip(path.frames.tolist(), cells, strict=True):
-            if (frame, cell) in taken:
-                found.append(f"tracks {taken[frame, cell]} and {identity} share cell {cell} in frame {frame}")
-            taken[frame, cell] = identity
+            if (frame, cell) in occupied:
+                found.append(f"tracks {occupied[frame, cell]} and {identity} share cell {cell} in frame {frame}")
+            occupied[frame, cell] = identity
             if frame > path.first and cell not in motion.neighbours[cells[frame - path.first - 1]]:
                 found.append(f"track {identity} jumps to cell {cell} in frame {frame}")
     return found
