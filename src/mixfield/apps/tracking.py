@@ -1,4 +1,4 @@
-"""People through time: one mode per frame, and the tracks through them (KSP*)."""
+"""Track people: one mode per frame and the tracks through them (KSP*)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice, tee
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.scene.ground import Ground
 from mixfield.temporal.choice import Path
-from mixfield.temporal.costs import FrameCosts, Price, frame_costs, posterior_price
+from mixfield.temporal.costs import Price, frame_costs, posterior_price
 from mixfield.temporal.timegrid import Motion
 from mixfield.temporal.validator import violations
 from mixfield.temporal.windows import Segment, Windows, choose_in_windows
@@ -38,7 +39,7 @@ RECORD = np.dtype(
 
 
 class HasGround(Protocol):
-    """Anything that stands on a ground, such as a `Scene`."""
+    """Anything with a ground, such as a `Scene`."""
 
     @property
     def ground(self) -> Ground: ...
@@ -46,17 +47,17 @@ class HasGround(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
-    """Who was where, in which frame, and how sure that is.
+    """Positions of people in each frame, with their identities.
 
     Attributes
     ----------
     table : one record for each person in each frame, by identity and frame: ``identity``, ``frame``, ``row``,
-        ``column``, ``x`` and ``y`` of the middle of the cell in metres, and ``confidence``, the probability of presence
-        in the chosen mode.  A track passes cells of low confidence where nobody was seen for a while.
+        ``column``, ``x`` and ``y`` of the centre of the cell in metres, and ``confidence``, the probability of presence
+        in the chosen mode, which is low where a track continues through missed detections.
     chosen_modes : (T,) index into ``posteriors[t].modes``.
-    cost : of modes and tracks, in nats; zero for nobody.
+    cost : of modes and tracks, in nats; the cheapest modes without tracks cost zero.
     bound : no other choice of modes and tracks costs less.
-    ground, motion : where the tracks live, and how people may move.
+    ground, motion : the grid of cells, and how people may move on it.
     frame_rate : frames per second, if known.
     """
 
@@ -70,7 +71,7 @@ class Tracks:
 
     @property
     def gap(self) -> float:
-        """How far the cost can be above the best, in per cent of it."""
+        """Largest distance of the cost from the optimum, in per cent."""
         return 100.0 * (self.cost - self.bound) / max(abs(self.cost), abs(self.bound), 1e-12)
 
     @property
@@ -90,7 +91,7 @@ class Tracks:
         return {t: places[self.table["frame"] == t] for t in range(self.frames)}
 
     def violations(self) -> list[str]:
-        """One sentence for each rule that a track breaks (disjoint, connected, from door to door), or none."""
+        """One sentence for each constraint that a track violates (disjoint, connected, from door to door)."""
         columns = self.ground.shape[1]
         paths = {
             identity: Path(int(rows["frame"][0]), rows["row"] * columns + rows["column"])
@@ -100,13 +101,8 @@ class Tracks:
         return [f"track {i} has a gap" for i in gaps] + violations(paths, self.motion, self.frames)
 
     def summary(self) -> dict[str, Any]:
-        """How many tracks, how long, how fast, how sure; speeds per second or, without a frame rate, per frame."""
-        steps = [
-            np.hypot(np.diff(rows["x"]), np.diff(rows["y"])) * (self.frame_rate or 1.0)
-            for rows in self.by_identity.values()
-        ]
-        speed = np.concatenate([*steps, np.zeros(0)])
-        limit = self.motion.radius * self.ground.cell * (self.frame_rate or 1.0)
+        """Number, length, speed and confidence of tracks; speeds are per second or, without a frame rate, per frame."""
+        speed, limit = self._speeds(), self.motion.radius * self.ground.cell * (self.frame_rate or 1.0)
         lengths = [len(rows) for rows in self.by_identity.values()]
         return {
             "frames": self.frames,
@@ -124,6 +120,11 @@ class Tracks:
             "gap_percent": self.gap,
         }
 
+    def _speeds(self) -> Floats:
+        """Speed of each step of each track."""
+        steps = [np.hypot(np.diff(rows["x"]), np.diff(rows["y"])) for rows in self.by_identity.values()]
+        return np.concatenate([*steps, np.zeros(0)]) * (self.frame_rate or 1.0)
+
 
 def track(
     posteriors: Iterable[MixturePosterior],
@@ -139,24 +140,24 @@ def track(
     time_limit: float = 60.0,
     progress: Callable[[int], object] | None = None,
 ) -> Tracks:
-    """Join the posteriors of successive frames into tracks, choosing one mode in each frame.
+    """Choose one mode per frame, and join the people of successive frames into tracks.
 
     Parameters
     ----------
-    posteriors : one per frame over the ground (rows, columns), label 1 for "somebody stands here"; any iterable, of
-        which no more than a window is held at a time.
-    scene : anything with a ``ground``, or a ground.
+    posteriors : one per frame over the ground (rows, columns), label 1 for "occupied"; any iterable, of which no more
+        than a window is in memory.
+    scene : a ground, or anything with a ``ground``.
     frame_rate : frames per second; with it a person moves at most ``max_speed`` metres per second, without it at most
         one cell per frame.
-    doors : where people come and go: ``"border"``, ``"anywhere"``, ``"nowhere"``, or (rows, columns) True at doors.  In
-        the first and the last frame they may be anywhere.
-    entry_cost : price of each track in nats, which it must earn: minus the log-probability that somebody enters.  0 in
-        the article, where a track at a door may as well end and begin again; 45 in its authors' program.
-    clip : probabilities are kept at least this far from 0 and 1.
-    price : of choosing a mode: `posterior_price`, or `printed_price` as the paper has it.
+    doors : where tracks begin and end: ``"border"``, ``"anywhere"``, ``"nowhere"``, or (rows, columns) booleans.  In
+        the first and the last frame they begin and end anywhere.
+    entry_cost : cost of each track in nats: minus the log-probability that a person enters.  0 in the article, where a
+        track at a door can end and begin again for nothing; 45 in its authors' program.
+    clip : probabilities are clipped to this distance from 0 and 1.
+    price : cost of choosing a mode: `posterior_price`, or `printed_price` as in the paper.
     windows : how long sequences are cut.
-    time_limit : seconds for each window, after which its best answer so far is taken.
-    progress : is told how many frames are settled.
+    time_limit : seconds for each window, after which its best answer so far is used.
+    progress : called with the number of frames solved.
 
     Examples
     --------
@@ -169,20 +170,25 @@ def track(
     ground = scene if isinstance(scene, Ground) else scene.ground
     if not 0 < clip < 0.5:
         raise MixfieldError(f"clip must lie between 0 and 0.5, got {clip!r}")
-    radius = 1
-    if frame_rate is not None:
-        step = _arrays.positive("max_speed", max_speed) / _arrays.positive("frame_rate", frame_rate)
-        radius = max(1, math.ceil(step / ground.cell - 1e-9))
-    motion = Motion(ground.shape, radius, _doors(doors, ground), entry_cost)
-    confidence = _Confidence()
-    frames = (
-        confidence.keep(presence, frame_costs(weights, presence, clip=clip, price=price))
-        for weights, presence in _presence(posteriors, ground)
-    )
     seconds = _arrays.positive("time_limit", time_limit)
-    solved = choose_in_windows(frames, motion, windows=windows, time_limit=seconds, progress=progress)
-    segments = [(segment, confidence.of(segment)) for segment in solved]
-    return _tracks(segments, ground, motion, frame_rate)
+    motion = Motion(ground.shape, _radius(ground, frame_rate, max_speed), _doors(doors, ground), entry_cost)
+    for_costs, for_confidence = tee(_presence(posteriors, ground))
+    frames = (frame_costs(weights, q, clip=clip, price=price) for weights, q in for_costs)
+    segments, tables = [], []
+    for segment in choose_in_windows(frames, motion, windows=windows, time_limit=seconds, progress=progress):
+        solved = islice(for_confidence, len(segment.modes))
+        presence = [q[k] for (_, q), k in zip(solved, segment.modes.tolist(), strict=True)]
+        segments.append(segment)
+        tables.append(_records(segment, np.stack(presence), ground))
+    return _joined(segments, tables, ground, motion, frame_rate)
+
+
+def _radius(ground: Ground, frame_rate: float | None, max_speed: float) -> int:
+    """Cells that a person moves at most per frame."""
+    if frame_rate is None:
+        return 1
+    step = _arrays.positive("max_speed", max_speed) / _arrays.positive("frame_rate", frame_rate)
+    return max(1, math.ceil(step / ground.cell - 1e-9))
 
 
 def _doors(doors: str | ArrayLike, ground: Ground) -> NDArray[np.bool_]:
@@ -214,37 +220,29 @@ def _presence(posteriors: Iterable[MixturePosterior], ground: Ground) -> Iterato
         yield posterior.weights, np.stack([mode.marginals[..., 1].ravel() for mode in posterior.modes])
 
 
-class _Confidence:
-    """Remembers the probabilities of presence of the frames that no window has settled yet."""
-
-    def __init__(self) -> None:
-        self._held: list[Floats] = []
-
-    def keep(self, presence: Floats, costs: FrameCosts) -> FrameCosts:
-        self._held.append(presence)
-        return costs
-
-    def of(self, segment: Segment) -> dict[int, Floats]:
-        """Confidence along each track of a segment, whose frames are then forgotten."""
-        settled, self._held = self._held[: len(segment.modes)], self._held[len(segment.modes) :]
-        chosen = np.stack([q[k] for q, k in zip(settled, segment.modes.tolist(), strict=True)])
-        return {i: chosen[path.frames - segment.first, path.cells] for i, path in segment.paths.items()}
-
-
-def _tracks(
-    segments: list[tuple[Segment, dict[int, Floats]]], ground: Ground, motion: Motion, frame_rate: float | None
-) -> Tracks:
+def _records(segment: Segment, presence: Floats, ground: Ground) -> NDArray[np.void]:
+    """Records of the tracks of a segment; ``presence`` (frames, n) are the probabilities of its chosen modes."""
     centres = ground.centres().reshape(-1, 2)
     parts = []
-    for segment, confidence in segments:
-        for identity, path in segment.paths.items():
-            part = np.zeros(len(path.cells), RECORD)
-            part["identity"], part["frame"] = identity, path.frames
-            part["row"], part["column"] = np.divmod(path.cells, ground.shape[1])
-            part["x"], part["y"] = centres[path.cells].T
-            part["confidence"] = confidence[identity]
-            parts.append(part)
-    table = np.sort(np.concatenate([*parts, np.zeros(0, RECORD)]), order=("identity", "frame"))
-    modes = np.concatenate([*(segment.modes for segment, _ in segments), np.zeros(0, np.int64)])
-    cost, bound = (float(sum(getattr(segment, name) for segment, _ in segments)) for name in ("cost", "bound"))
+    for identity, path in segment.paths.items():
+        part = np.zeros(len(path.cells), RECORD)
+        part["identity"], part["frame"] = identity, path.frames
+        part["row"], part["column"] = np.divmod(path.cells, ground.shape[1])
+        part["x"], part["y"] = centres[path.cells].T
+        part["confidence"] = presence[path.frames - segment.first, path.cells]
+        parts.append(part)
+    return np.concatenate([*parts, np.zeros(0, RECORD)])
+
+
+def _joined(
+    segments: list[Segment],
+    tables: list[NDArray[np.void]],
+    ground: Ground,
+    motion: Motion,
+    frame_rate: float | None,
+) -> Tracks:
+    """The tracks of all segments."""
+    table = np.sort(np.concatenate([*tables, np.zeros(0, RECORD)]), order=("identity", "frame"))
+    modes = np.concatenate([*(segment.modes for segment in segments), np.zeros(0, np.int64)])
+    cost, bound = float(sum(one.cost for one in segments)), float(sum(one.bound for one in segments))
     return Tracks(_arrays.frozen(table), _arrays.frozen(modes), cost, min(cost, bound), ground, motion, frame_rate)
