@@ -1,4 +1,4 @@
-"""Cameras, ground and views."""
+"""Scenes: cameras, ground and views."""
 
 import lazy_loader
 

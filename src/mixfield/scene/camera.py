@@ -1,4 +1,4 @@
-"""Calibrated cameras: where a person on the ground appears, and which point of the ground a pixel shows."""
+"""Calibrated cameras: projection of people on the ground, and back-projection of pixels to the ground."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mixfield.scene.lens import Lens
 
 Floats = NDArray[np.float64]
 
-AROUND = 12  # points on the rim of a cylinder
+RIM_POINTS = 12  # points on each rim of a cylinder
 
 
 @dataclass(frozen=True)
 class Person:
-    """The cylinder that stands for a person, in metres."""
+    """The cylinder that models a person, in metres."""
 
     height: float = 1.75
     width: float = 0.5
@@ -43,7 +43,7 @@ class Camera(Protocol):
         """(n, 4) left, top, right, bottom of people standing at ``feet`` (n, 2); NaN behind the camera."""
 
     def to_ground(self, pixels: ArrayLike, /) -> Floats:
-        """(..., 2) points of the ground plane in metres that pixels (..., 2) show."""
+        """(..., 2) points of the ground plane in metres at pixels (..., 2)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Calibrated:
     Attributes
     ----------
     width, height : of the image in pixels.
-    rotation, translation : (3, 3) and (3,), from metres in the world to the frame of the camera: ``R x + t``.
+    rotation, translation : (3, 3) and (3,), from world to camera coordinates in metres: ``R x + t``.
     lens : from directions to pixels.
     """
 
@@ -83,15 +83,16 @@ class Calibrated:
         rims = np.stack([self.project(_at(_rim(feet, person), z)) for z in (0.0, person.height)])
         foot, head = (self.project(_at(feet, z)) for z in (0.0, person.height))
         left, right = rims[..., 0].min((0, 2)), rims[..., 0].max((0, 2))
-        # from sole to crown: the rim of a cylinder would hang below the feet, and shift people towards the camera
+        # top and bottom from the axis: the lower rim reaches below the feet and would shift people towards the camera
         return np.stack([left, np.minimum(foot, head)[:, 1], right, np.maximum(foot, head)[:, 1]], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class FromHomography:
-    """An upright camera of which only the picture of the ground is known.
+    """An upright camera of which only the homography of the ground is known.
 
-    A person is as wide as a step of that width along the ground, and as much taller as a person is taller than wide.
+    The width of a silhouette is the projected width of a person on the ground; its height follows from the aspect ratio
+    of a person.
 
     Attributes
     ----------
@@ -105,7 +106,7 @@ class FromHomography:
 
     @staticmethod
     def through(ground: ArrayLike, pixels: ArrayLike, *, width: int, height: int, name: str = "") -> FromHomography:
-        """The camera that shows four or more points of the ground (k, 2), in metres, at ``pixels`` (k, 2)."""
+        """The camera whose homography maps points (k, 2) of the ground, k >= 4, to ``pixels`` (k, 2)."""
         world, image = np.asarray(ground, np.float64), np.asarray(pixels, np.float64)
         if world.shape != image.shape or world.ndim != 2 or world.shape[1] != 2 or len(world) < 4:
             raise MixfieldError(
@@ -113,24 +114,12 @@ class FromHomography:
             )
         if not (np.isfinite(world).all() and np.isfinite(image).all()):
             raise MixfieldError("ground and pixels must be finite numbers")
-        x, y, one = world[:, 0], world[:, 1], np.ones(len(world))
-        zero = np.zeros((len(world), 3))
-        points = np.stack([x, y, one], axis=1)
-        rows = np.concatenate(
-            [
-                np.concatenate([points, zero, -image[:, :1] * points], axis=1),
-                np.concatenate([zero, points, -image[:, 1:] * points], axis=1),
-            ]
-        )
-        _, sizes, basis = np.linalg.svd(rows)
-        if sizes[7] < 1e-9 * sizes[0]:
-            raise MixfieldError("ground and pixels determine no homography: no three of the points may lie on a line")
-        return FromHomography(width, height, basis[-1].reshape(3, 3), name)
+        return FromHomography(width, height, _homography(world, image), name)
 
     def project(self, ground: Floats) -> Floats:
         """(..., 2) pixels of points (..., 2) of the ground; NaN beyond the horizon."""
         image = np.concatenate([ground, np.ones_like(ground[..., :1])], axis=-1) @ self.matrix.T
-        # the side of the horizon that the bottom of the image shows
+        # the side of the horizon of the bottom of the image
         foot = np.linalg.solve(self.matrix, np.array([self.width / 2, self.height, 1.0]))
         side = np.sign((self.matrix @ (foot / foot[2]))[2])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -149,12 +138,28 @@ class FromHomography:
         return np.stack([left, foot[:, 1] - tall, right, foot[:, 1]], axis=-1)
 
 
+def _homography(world: Floats, image: Floats) -> Floats:
+    """(3, 3) direct linear transform from points (k, 2) to points (k, 2)."""
+    points = np.concatenate([world, np.ones((len(world), 1))], axis=1)
+    zero = np.zeros_like(points)
+    rows = np.concatenate(
+        [
+            np.concatenate([points, zero, -image[:, :1] * points], axis=1),
+            np.concatenate([zero, points, -image[:, 1:] * points], axis=1),
+        ]
+    )
+    _, singular_values, basis = np.linalg.svd(rows)
+    if singular_values[7] < 1e-9 * singular_values[0]:
+        raise MixfieldError("ground and pixels determine no homography: no three of the points may lie on a line")
+    return np.asarray(basis[-1].reshape(3, 3))
+
+
 def _rim(feet: Floats, person: Person) -> Floats:
-    """(n, AROUND, 2) points around people standing at ``feet`` (n, 2)."""
-    angle = 2 * np.pi * np.arange(AROUND) / AROUND
+    """(n, RIM_POINTS, 2) points on the circles around people at ``feet`` (n, 2)."""
+    angle = 2 * np.pi * np.arange(RIM_POINTS) / RIM_POINTS
     return np.asarray(feet[:, None] + 0.5 * person.width * np.stack([np.cos(angle), np.sin(angle)], axis=-1))
 
 
 def _at(ground: Floats, height: float) -> Floats:
-    """Points of the ground (..., 2), lifted."""
+    """Points (..., 3) at a height above points of the ground (..., 2)."""
     return np.concatenate([ground, np.full_like(ground[..., :1], height)], axis=-1)

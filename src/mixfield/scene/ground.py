@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield.errors import MixfieldError
 
-MOST = 10_000_000  # cells: a square kilometre at 32 cm
+MAX_CELLS = 10_000_000  # a square kilometre at 32 cm
 
 
 @dataclass(frozen=True)
 class Ground:
-    """A rectangle of the ground plane, cut into square cells.
+    """A rectangle of the ground plane, divided into square cells.
 
     Attributes
     ----------
-    shape : rows and columns; rows run along y, columns along x.
+    shape : rows (along y) and columns (along x).
     cell : side of a cell in metres.
-    origin : x and y in metres of the corner of cell (0, 0), the smallest of the rectangle.
+    origin : smallest x and y of the rectangle in metres, the corner of cell (0, 0).
     """
 
     shape: tuple[int, int]
@@ -34,10 +34,10 @@ class Ground:
         for name, count in zip(("rows", "columns"), self.shape, strict=True):
             _arrays.at_least(name, count, 1)
         _arrays.positive("cell", self.cell)
-        if self.n > MOST:
+        if self.n > MAX_CELLS:
             rows, columns = self.shape
             raise MixfieldError(
-                f"the ground has {rows} x {columns} cells, more than {MOST}; give a smaller area or larger cells"
+                f"the ground has {rows} x {columns} cells, more than {MAX_CELLS}; give a smaller area or larger cells"
             )
 
     @property
@@ -46,14 +46,14 @@ class Ground:
         return self.shape[0] * self.shape[1]
 
     def centres(self) -> NDArray[np.float64]:
-        """(rows, columns, 2) x and y in metres of the middle of each cell."""
+        """(rows, columns, 2) x and y in metres of the centre of each cell."""
         rows, columns = np.indices(self.shape)
         return np.stack(
             [self.origin[0] + (columns + 0.5) * self.cell, self.origin[1] + (rows + 0.5) * self.cell], axis=-1
         )
 
     def border(self) -> NDArray[np.bool_]:
-        """(rows, columns) cells on the rim."""
-        rim = np.ones(self.shape, bool)
-        rim[1:-1, 1:-1] = False
-        return rim
+        """(rows, columns) cells on the border of the rectangle."""
+        border = np.ones(self.shape, bool)
+        border[1:-1, 1:-1] = False
+        return border

@@ -1,4 +1,4 @@
-"""From the direction of a ray to a pixel and back: the part of a camera that bends light."""
+"""Lens models: from the direction of a ray to a pixel and back, with distortion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Lens(Protocol):
     """Directions are (..., 2): x / z and y / z in the frame of the camera, y pointing down."""
 
     def pixels(self, directions: Floats, /) -> Floats:
-        """(..., 2) pixels; NaN where the lens cannot see."""
+        """(..., 2) pixels; NaN outside the field of view of the model."""
 
     def directions(self, pixels: Floats, /) -> Floats:
         """(..., 2) directions of pixels."""
@@ -23,12 +23,12 @@ class Lens(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TsaiLens:
-    """Tsai's model as in the calibration files of PETS: one radial coefficient, from the bent image to the ideal one.
+    """Tsai's model as in the calibration files of PETS: one radial coefficient, from distorted to ideal coordinates.
 
     Attributes
     ----------
     focal : focal length in mm.
-    kappa : ideal = bent (1 + kappa r^2), r in mm.
+    kappa : ideal = distorted (1 + kappa r^2), r in mm.
     centre : cx, cy in pixels.
     pixel : width and height in mm of a pixel on the sensor, the horizontal scale factor divided out.
     """
@@ -41,26 +41,27 @@ class TsaiLens:
     def pixels(self, directions: Floats) -> Floats:
         ideal = self.focal * directions
         radius = np.sqrt((ideal**2).sum(-1))
-        bent = radius.copy()
-        for _ in range(20):  # Newton on bent + kappa bent^3 = radius
-            bent = bent - (bent + self.kappa * bent**3 - radius) / (1.0 + 3.0 * self.kappa * bent**2)
-        lost = np.abs(bent + self.kappa * bent**3 - radius) > 1e-6 * (1.0 + radius)
-        scale = np.where(lost, np.nan, np.divide(bent, radius, out=np.ones_like(radius), where=radius > 0))
+        r = radius.copy()  # of the distorted point
+        for _ in range(20):  # Newton on r + kappa r^3 = radius
+            r = r - (r + self.kappa * r**3 - radius) / (1.0 + 3.0 * self.kappa * r**2)
+        failed = np.abs(r + self.kappa * r**3 - radius) > 1e-6 * (1.0 + radius)
+        scale = np.where(failed, np.nan, np.divide(r, radius, out=np.ones_like(radius), where=radius > 0))
         return ideal * scale[..., None] / np.array(self.pixel) + np.array(self.centre)
 
     def directions(self, pixels: Floats) -> Floats:
-        bent = (pixels - np.array(self.centre)) * np.array(self.pixel)
-        return bent * (1.0 + self.kappa * (bent**2).sum(-1, keepdims=True)) / self.focal
+        distorted = (pixels - np.array(self.centre)) * np.array(self.pixel)
+        return distorted * (1.0 + self.kappa * (distorted**2).sum(-1, keepdims=True)) / self.focal
 
 
 @dataclass(frozen=True, eq=False)
 class OpenCVLens:
-    """OpenCV's model: a matrix K and coefficients k1 k2 p1 p2 k3 (k4 k5 k6), from the ideal image to the bent one."""
+    """OpenCV's model: a matrix K and coefficients k1 k2 p1 p2 k3 (k4 k5 k6), from ideal to distorted coordinates."""
 
     matrix: Floats
     coefficients: Floats
 
-    def _bend(self, directions: Floats) -> Floats:
+    def _distort(self, directions: Floats) -> Floats:
+        """(..., 2) distorted directions: rational radial and tangential terms."""
         k = np.zeros(8)
         k[: len(self.coefficients)] = self.coefficients
         x, y = directions[..., 0], directions[..., 1]
@@ -75,17 +76,17 @@ class OpenCVLens:
         )
 
     def pixels(self, directions: Floats) -> Floats:
-        # beyond the radius at which the polynomial turns back, a direction would fold into the image
-        bent = self._bend(directions)
-        outwards = self._bend(directions * (1.0 + 1e-4)) - bent
+        # beyond the radius at which the distortion polynomial decreases, directions would fold into the image
+        distorted = self._distort(directions)
+        outwards = self._distort(directions * (1.0 + 1e-4)) - distorted
         folds = (outwards * directions).sum(-1) < 0
-        ideal = np.concatenate([bent, np.ones_like(bent[..., :1])], axis=-1) @ self.matrix.T
-        return np.where(folds[..., None], np.nan, ideal[..., :2] / ideal[..., 2:])
+        image = np.concatenate([distorted, np.ones_like(distorted[..., :1])], axis=-1) @ self.matrix.T
+        return np.where(folds[..., None], np.nan, image[..., :2] / image[..., 2:])
 
     def directions(self, pixels: Floats) -> Floats:
         flat = np.concatenate([pixels, np.ones_like(pixels[..., :1])], axis=-1) @ np.linalg.inv(self.matrix).T
-        bent = flat[..., :2] / flat[..., 2:]
-        ideal = bent.copy()
-        for _ in range(50):
-            ideal = ideal - (self._bend(ideal) - bent)
+        distorted = flat[..., :2] / flat[..., 2:]
+        ideal = distorted.copy()
+        for _ in range(50):  # fixed-point iteration, as cv2.undistortPoints
+            ideal = ideal - (self._distort(ideal) - distorted)
         return ideal

@@ -1,4 +1,4 @@
-"""A scene: a ground, the views of it, and what is expected before anything is seen."""
+"""A scene: a ground, its views, and the prior of occupied cells."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from mixfield.scene.camera import Camera, Person
 from mixfield.scene.ground import Ground
 from mixfield.scene.view import View
 
-DENSITY = 0.04  # people per square metre expected before looking
-MARGIN = 3.0  # metres of ground modelled beyond the area of interest: people there are seen too
-TALL = 40.0  # pixels of height are enough to tell people apart; larger images are reduced
-SHARE = 0.2  # v as a part of a person's share of the image: the released v = 0.01 on the released sample
-IN_SIGHT = 0.5  # a person is visible where this part of the silhouette lies in the image
+DENSITY = 0.04  # prior number of people per square metre
+MARGIN = 3.0  # metres of ground modelled beyond the area of interest: people there are in the images too
+PERSON_HEIGHT = 40.0  # pixels that suffice to tell people apart; larger images are reduced
+SHARE = 0.2  # v over the area share of a person in the image: the released v = 0.01 on the released sample
+VISIBLE_SHARE = 0.5  # of a silhouette that must lie in the image
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Where people may stand and how cameras see them.
+    """The cells where people may stand, and their silhouettes in each view.
 
     Attributes
     ----------
     ground : the cells.
     views : one per camera.
     prior : probability that a cell is occupied.
-    variance : (cameras,) scale v of the data term, or None to take it from the size of a person in each view.
-    region : (rows, columns) cells of the area of interest, detections elsewhere are not reported; None for all.
+    variance : (cameras,) scale v of the data term; None derives it from the size of a person in each view.
+    region : (rows, columns) cells of the area of interest, outside of which nothing is reported; None for all.
     reduction : images are averaged over squares of this side before use.
-    cameras : the calibrations, where there are any.
+    cameras : the calibrations; may be empty.
     """
 
     ground: Ground
@@ -66,16 +66,16 @@ class Scene:
 
     @cached_property
     def reduced_views(self) -> tuple[View, ...]:
-        """The views at the size at which masks are used."""
+        """The views at the reduced size."""
         return tuple(view.reduced(self.reduction) for view in self.views)
 
     @cached_property
     def scales(self) -> tuple[float, ...]:
-        """(cameras,) v of each view: ``variance``, or from the size of a person and the number of witnesses."""
+        """(cameras,) v of each view: ``variance``, or from the size of a person and the overlap of the views."""
         if self.variance is not None:
             return self.variance
         shares = np.array([SHARE * view.person_share() or 1.0 for view in self.views])
-        return tuple((shares * _witnesses(self.views)).tolist())
+        return tuple((shares * _overlap(self.views)).tolist())
 
     @staticmethod
     def from_cameras(
@@ -89,7 +89,7 @@ class Scene:
         variance: Sequence[float] | None = None,
         reduction: int | None = None,
     ) -> Scene:
-        """The scene that calibrated cameras see.
+        """The scene of calibrated cameras.
 
         Parameters
         ----------
@@ -98,39 +98,31 @@ class Scene:
         cell : side of a cell in metres.
         margin : metres of ground around the area that are modelled but not reported.
         person : height and width in metres.
-        density : people expected per square metre; the prior of a cell follows from its size.
+        density : prior number of people per square metre; the prior of a cell is its area times this.
         variance : see `Scene`.
-        reduction : see `Scene`; by default such that people are about `TALL` pixels tall where they are smallest.
+        reduction : see `Scene`; by default such that people are about 40 pixels tall in the view with the smallest.
         """
-        left, bottom, right, top = (float(x) for x in area)
-        if not (left < right and bottom < top):
-            raise MixfieldError(f"area must be x_min, y_min, x_max, y_max with min below max, got {tuple(area)}")
-        _arrays.positive("cell", cell)
-        pad = int(np.ceil(max(margin, 0.0) / cell - 1e-9))
-        rows, columns = (int(np.ceil(side / cell - 1e-9)) + 2 * pad for side in (top - bottom, right - left))
-        ground = Ground((rows, columns), cell, (left - pad * cell, bottom - pad * cell))
-        x, y = np.moveaxis(ground.centres(), -1, 0)
-        region = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+        ground, region = _grid(area, _arrays.positive("cell", cell), max(margin, 0.0))
         feet = ground.centres().reshape(-1, 2)
         views = tuple(_view(camera, feet, person or Person()) for camera in cameras)
-        tallest = min((view.person_height() for view in views if view.visible.any()), default=TALL)
+        height = min((view.person_height() for view in views if view.visible.any()), default=PERSON_HEIGHT)
         return Scene(
             ground=ground,
             views=views,
             prior=min(0.5, _arrays.positive("density", density) * cell**2),
             variance=None if variance is None else tuple(float(v) for v in variance),
             region=region,
-            reduction=max(1, round(tallest / TALL)) if reduction is None else reduction,
+            reduction=max(1, round(height / PERSON_HEIGHT)) if reduction is None else reduction,
             cameras=tuple(cameras),
         )
 
     @property
     def interest(self) -> NDArray[np.bool_]:
-        """(rows, columns) cells in which detections count."""
+        """(rows, columns) cells of the area of interest."""
         return np.ones(self.ground.shape, bool) if self.region is None else np.asarray(self.region)
 
     def of_views(self, chosen: Sequence[int]) -> Scene:
-        """The same scene seen by some of the cameras only."""
+        """The scene with some of its views."""
         return replace(
             self,
             views=tuple(self.views[c] for c in chosen),
@@ -139,25 +131,37 @@ class Scene:
         )
 
 
+def _grid(area: Sequence[float], cell: float, margin: float) -> tuple[Ground, NDArray[np.bool_]]:
+    """The ground of an area of interest with a margin, and the cells of the area."""
+    left, bottom, right, top = (float(x) for x in area)
+    if not (left < right and bottom < top):
+        raise MixfieldError(f"area must be x_min, y_min, x_max, y_max with min below max, got {tuple(area)}")
+    pad = int(np.ceil(margin / cell - 1e-9))
+    rows, columns = (int(np.ceil(side / cell - 1e-9)) + 2 * pad for side in (top - bottom, right - left))
+    ground = Ground((rows, columns), cell, (left - pad * cell, bottom - pad * cell))
+    x, y = np.moveaxis(ground.centres(), -1, 0)
+    return ground, (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+
+
 def _view(camera: Camera, feet: NDArray[np.float64], person: Person) -> View:
-    """The silhouettes of people at ``feet`` (n, 2), where enough of them is in the image."""
+    """The view of people at ``feet`` (n, 2), visible if enough of the silhouette lies in the image."""
     corners = camera.silhouettes(feet, person)
     size = np.array([camera.width, camera.height], np.float64)
     low, high = corners[:, :2], corners[:, 2:]
     seen = np.clip(high, 0, size) - np.clip(low, 0, size)
     with np.errstate(invalid="ignore"):
         share = seen.prod(1) / (high - low).prod(1)
-        visible = np.isfinite(corners).all(1) & (share >= IN_SIGHT)
+        visible = np.isfinite(corners).all(1) & (share >= VISIBLE_SHARE)
     boxes = np.zeros((len(feet), 4), np.int32)
     boxes[visible] = np.rint(np.clip(corners[visible], -1e6, 1e6)).astype(np.int32)
     return View(camera.width, camera.height, boxes, camera.name)
 
 
-def _witnesses(views: Sequence[View]) -> NDArray[np.float64]:
-    """(C,) how many views, itself included, show a cell that this one shows, on average.
+def _overlap(views: Sequence[View]) -> NDArray[np.float64]:
+    """(C,) mean number of views, itself included, of the cells that are visible in each view.
 
-    Calibrations and clocks are never exact: where several cameras look, each is wrong for the others too, and what they
-    say together is worth about as much as what one says.
+    Calibration and synchronisation are never exact, and the errors of one camera contradict the others.  So the
+    evidence of several cameras together is weighted about as much as that of one.
     """
     seen = np.array([view.visible for view in views], np.float64)
     return np.asarray((seen @ seen.sum(0)) / np.maximum(seen.sum(1), 1.0)).clip(1.0)

@@ -1,4 +1,4 @@
-"""What one camera sees of the cells: a rectangle of pixels for a person standing in each."""
+"""A view of the ground: the bounding box of a person in each cell."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from mixfield.errors import MixfieldError
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """An image and the silhouette of a person in each cell of the ground.
+    """Image size of a camera, and the bounding box of a person in each cell of the ground.
 
     Attributes
     ----------
     width, height : of the image in pixels.
-    boxes : (n, 4) integers left, top, right, bottom for the cells in C order, right and bottom exclusive; boxes are
-        clipped to the image, and one that is empty is not visible.
+    boxes : (n, 4) integers left, top, right, bottom of the cells in C order, right and bottom exclusive; boxes are
+        clipped to the image, and an empty one means that the cell is not visible.
     name : for messages and file names.
     """
 
@@ -42,12 +42,12 @@ class View:
 
     @cached_property
     def visible(self) -> NDArray[np.bool_]:
-        """(n,) cells in which a person is seen."""
+        """(n,) cells in which a person is visible."""
         return np.asarray(self.boxes[:, 2] > self.boxes[:, 0])
 
     @cached_property
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows and columns where visible rectangles begin or end; those of the first pixel if nothing is visible."""
+        """Rows and columns where visible boxes begin or end; those of the first pixel if nothing is visible."""
         seen = self.boxes[self.visible].astype(np.int64)
         if len(seen) == 0:
             return np.array([0, 1]), np.array([0, 1])
@@ -55,7 +55,7 @@ class View:
 
     @cached_property
     def corners(self) -> NDArray[np.uint32]:
-        """(V, 4) corners of the visible rectangles, as places in the grid of ``edges``: top left, top right, bottom."""
+        """(V, 4) corners of the visible boxes, as indices in the grid of ``edges``: top left, top right, bottom."""
         rows, columns = self.edges
         boxes = self.boxes[self.visible]
         top, bottom = np.searchsorted(rows, boxes[:, 1::2]).T * len(columns)
@@ -75,7 +75,7 @@ class View:
         return float(np.median(seen[:, 3] - seen[:, 1])) if len(seen) else 0.0
 
     def reduced(self, factor: int) -> View:
-        """The same in an image ``factor`` times smaller, incomplete pixels at its right and bottom edge included."""
+        """The view in an image ``factor`` times smaller, including incomplete pixels at the right and bottom."""
         if factor == 1:
             return self
         small = np.floor(self.boxes / factor + 0.5).astype(np.int32)
