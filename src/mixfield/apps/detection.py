@@ -1,4 +1,4 @@
-"""People on the ground plane: several explanations of the same silhouettes, each with its probability."""
+"""Detect people on the ground plane: several weighted explanations of the same silhouettes."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from mixfield.solvers.options import Solver
 Floats = NDArray[np.float64]
 
 CRITERIA = ("field", "neighbourhood", "paper")
+UNLIKELY = 0.05  # probability up to which cells do not count for positions
 
 
 def detect(
@@ -35,17 +36,17 @@ def detect(
     rng: int | np.random.Generator = 0,
     **options: float | str,
 ) -> MixturePosterior:
-    """The people who explain masks of the same moment, in several ways.
+    """Several weighted explanations of foreground masks by people on the ground.
 
     Parameters
     ----------
-    scene : see `Scene.from_cameras`, `mixfield.read_scene` and `mixfield.read_pom`.
-    masks : one foreground mask per view, see `Occupancy`.
-    n_modes : how many explanations to look for.
-    criterion : ``"field"`` (default, ours): who was nearly and who was hardly seen; ``"neighbourhood"``: the paper's
-        rule with the entropy of neighbourhoods; ``"paper"``: the paper's rule, the cell with the largest entropy gap
-        and its neighbours; or a criterion of your own.
-    solver : tolerance, iteration limit and threads.
+    scene : ground and cameras, see `Scene.from_cameras`, `mixfield.read_scene` and `mixfield.read_pom`.
+    masks : one foreground mask (height, width) per view, taken at the same time, see `Occupancy`.
+    n_modes : number of explanations.
+    criterion : where to cut.  ``"field"`` (default): people that are nearly detected and people that are nearly not;
+        ``"neighbourhood"``: the paper's rule with the entropy of neighbourhoods; ``"paper"``: the paper's rule, the
+        cell with the largest entropy gap and its neighbours; or an object with ``propose``.
+    solver : tolerance, iteration limit and threads; by default those of `Occupancy`.
     rng : seed or generator.
     options : ``form``, ``variance``, ``noise``, ``ignored`` and ``damping`` of `Occupancy`.
 
@@ -73,9 +74,9 @@ def positions(
     ----------
     mode : a mode, or a posterior (then its mixed marginals).
     scene : the scene it belongs to.
-    threshold : a cell is occupied when its probability is above this.
-    one_per_person : count the probability of whole neighbourhoods, and report one position, their mean, for each that
-        holds more than ``threshold`` of a person.  Without it, every cell above the threshold is a detection, which is
+    threshold : a cell is occupied if its probability is above this.
+    one_per_person : non-maximum suppression.  Probabilities are summed over neighbourhoods, and each with a sum above
+        ``threshold`` gives one position, its mean.  Without it, each cell above the threshold is a detection, as in
         the paper's protocol.
     """
     marginals = mode.marginals() if isinstance(mode, MixturePosterior) else mode.marginals
@@ -89,17 +90,17 @@ def positions(
 
 def _merged(probability: Floats, centres: Floats, threshold: float) -> Floats:
     """Greedy non-maximum suppression on the expected number of people around each cell."""
-    likely = np.flatnonzero(probability > 0.05)
+    likely = np.flatnonzero(probability > UNLIKELY)
     ranked = likely[np.argsort(-probability[likely], kind="stable")]
-    left = probability.copy()
+    remaining = probability.copy()
     found = []
     for cell in ranked:
         near = np.linalg.norm(centres[likely] - centres[cell], axis=-1) <= PLACE
         members = likely[near]
-        mass = left[members]
-        if left[cell] > 0 and mass.sum() > threshold:
+        mass = remaining[members]
+        if remaining[cell] > 0 and mass.sum() > threshold:
             found.append(mass @ centres[members] / mass.sum())
-            left[members] = 0.0
+            remaining[members] = 0.0
     return np.array(found).reshape(-1, 2)
 
 

@@ -1,4 +1,4 @@
-"""What is known of the labels of an image: the scores of a network, a label map with unknowns, or scribbles."""
+"""Label probabilities of an image from network scores, a label map with unknown pixels, or scribbles."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def probabilities(
     ----------
     scores : one of
 
-        - (H, W, L) probabilities, not below zero; (L, H, W) is understood where (H, W, L) does not fit the image;
+        - (H, W, L) probabilities, not below zero, or (L, H, W) if (H, W, L) does not fit the image;
         - (H, W) floats: the probability of label 1, the other label being 0;
         - (H, W) integers or booleans: a label map or scribbles.
 
-        Another resolution with the aspect of the image is interpolated bilinearly.
+        Another resolution with the same aspect ratio is resized by bilinear interpolation.
     logits : the scores are logits or log-probabilities.
     certainty : probability of the label that a label map gives; the other labels share the rest.
-    unknown : numbers in a label map that say nothing about the label.
+    unknown : values of a label map that mean an unknown label.
     n_labels : number of labels of a label map; by default its largest label plus one.
     """
     array = np.asarray(scores)
@@ -88,7 +88,7 @@ def from_labels(
 
 
 def _labels_last(array: NDArray[np.generic], shape: tuple[int, int]) -> NDArray[np.generic]:
-    """(L, h, w) turned into (h, w, L) where only that fits the image."""
+    """(h, w, L) from (L, h, w) if only that fits the image."""
     for fits in (tuple.__eq__, same_aspect):
         if fits(array.shape[:2], shape):
             return array
@@ -113,7 +113,7 @@ def _check_size(array: NDArray[np.generic], shape: tuple[int, int]) -> None:
 
 
 def _two_sided(array: Float32s, total: float) -> Float32s:
-    """Scores of labels 0 and 1 from those of label 1, which add up to ``total``."""
+    """Scores (H, W, 2) that sum to ``total``, from those of label 1 (H, W)."""
     if array.ndim == 3:
         return array
     if total and array.max() > 1:

@@ -1,4 +1,4 @@
-"""Images of any kind as intensities from 0 to 255, and arrays at another resolution."""
+"""Image intensities from 0 to 255 for any dtype, and bilinear resizing."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def intensities(image: ArrayLike) -> Float32s:
 
     Parameters
     ----------
-    image : (H, W) or (H, W, channels); the fourth of four channels is alpha and dropped.  The type says the range:
-        ``bool`` is black and white, ``uint16`` runs to 65535, floats run from 0 to 1, other integers from 0 to 255.
+    image : (H, W) or (H, W, channels); the fourth of four channels is alpha and dropped.  The dtype determines the
+        range: ``bool``, 0 to 65535 for ``uint16``, 0 to 1 for floats, 0 to 255 for other integers.
     """
     array = np.asarray(image)
     if array.ndim not in (2, 3) or array.size == 0 or array.dtype.kind not in "buif":
@@ -40,14 +40,14 @@ def intensities(image: ArrayLike) -> Float32s:
 
 
 def _white(array: NDArray[np.generic]) -> float:
-    """The largest intensity that arrays of this type can hold."""
+    """The intensity of white for the dtype of an array."""
     if array.dtype.kind in "bf":
         return 1.0
     return 65535.0 if array.dtype == np.uint16 else WHITE
 
 
 def same_aspect(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether (h, w) and (H, W) are one picture at two resolutions, up to the rounding of a pixel."""
+    """Whether (h, w) and (H, W) have the same aspect ratio, up to rounding to a pixel."""
     (h, w), (height, width) = shape, other
     return abs(h - w * height / width) < 1 or abs(w - h * width / height) < 1
 

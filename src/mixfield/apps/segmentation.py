@@ -1,4 +1,4 @@
-"""Segment an image: several weighted segmentations from the scores of a network, where a dense CRF returns one."""
+"""Segment an image: several weighted segmentations from network scores, where a dense CRF returns one."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from mixfield.solvers.options import Solver
 
 @dataclass(frozen=True)
 class Kernels:
-    """How strongly pixels agree; the defaults suit the scores of convolutional networks (DeepLab's values).
+    """Bandwidths and weights of the two kernels of a dense CRF; the defaults are those of `deeplab`.
 
     Attributes
     ----------
-    smooth_sxy, smooth_weight : bandwidth in pixels and strength of the kernel of near pixels.
-    sxy, srgb, weight : bandwidths in pixels and intensities (0 to 255), and strength, of the kernel of near pixels of
-        similar colour.
+    smooth_sxy, smooth_weight : bandwidth in pixels and weight of the Gaussian (smoothness) kernel.
+    sxy, srgb, weight : bandwidths in pixels and in intensities (0 to 255), and weight, of the bilateral (appearance)
+        kernel.
     """
 
     smooth_sxy: float = 3.0
@@ -45,6 +45,11 @@ class Kernels:
             if entry.name.endswith("weight") and value == 0:
                 continue
             object.__setattr__(self, entry.name, _arrays.positive(entry.name, value))
+
+    @classmethod
+    def deeplab(cls) -> Kernels:
+        """DeepLab's values, for the scores of convolutional networks."""
+        return cls()
 
 
 def segmentation_energy(
@@ -84,16 +89,16 @@ def segment(
 
     Parameters
     ----------
-    image : (H, W) or (H, W, channels).  The type says the range: ``uint8`` and other integers 0 to 255, ``uint16`` 0 to
-        65535, floats 0 to 1, ``bool`` black and white.  The fourth of four channels is alpha and dropped.
+    image : (H, W) or (H, W, channels).  The dtype determines the range: 0 to 255 for ``uint8`` and other integers, 0 to
+        65535 for ``uint16``, 0 to 1 for floats, or ``bool``.  The fourth of four channels is alpha and dropped.
     scores : (H, W, L) probabilities, which need not sum to one and may be zero; or (H, W) floats, the probability of
-        label 1 against 0; or (H, W) integers, a label map or scribbles, with ``unknown`` where nothing is known.  A
-        lower resolution with the same aspect is interpolated; (L, H, W) is understood where (H, W, L) does not fit.
-    n_modes : how many segmentations to look for; fewer come back, with a `FewerModesWarning`, where there are no more.
-    kernels : how strongly pixels agree.
+        label 1 against 0; or (H, W) integers, a label map or scribbles, with values of ``unknown`` elsewhere.  Another
+        resolution with the same aspect ratio is resized; (L, H, W) is accepted if (H, W, L) does not fit the image.
+    n_modes : number of segmentations; fewer are returned, with a `FewerModesWarning`, if there are no more.
+    kernels : of the dense CRF.
     logits : the scores are logits or log-probabilities.
     certainty : probability of the label that a label map gives.
-    unknown : numbers in a label map that say nothing.
+    unknown : values of a label map that mean an unknown label.
     n_labels : number of labels of a label map; by default its largest label plus one.
     rng, solver, progress : as for `infer`.
 
@@ -112,7 +117,6 @@ def segment(
     >>> mf.segment(image, scribbles, n_modes=1, certainty=0.99).labelings()[0, 0]
     array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
     """
-    solver = solver or Solver()
     energy = segmentation_energy(
         image,
         scores,
@@ -128,17 +132,16 @@ def segment(
 def entropy_gap(
     energy: Energy, mode: Mode, *, temperature: float | None = None, solver: Solver | None = None
 ) -> NDArray[np.float64]:
-    """How many bits of doubt the commitment of a mode hides at each pixel (section 4.2 of the paper).
+    """Entropy of each pixel at a higher temperature minus its entropy in a mode (section 4.2 of the paper).
 
-    The entropy of the mean field at a temperature, by default Gamma / 3 where whole objects melt, minus that of the
-    mode; where the mode is the less certain of the two it is zero.
+    The temperature is Gamma / 3 by default, at which whole objects lose their label.  Negative differences become zero.
 
     Returns
     -------
     (*shape) array of bits, from 0 to log2 L.
     """
     _arrays.check_shape("mode.marginals", mode.marginals, (*energy.shape, energy.n_labels), "of the energy")
-    heat = max(1.0, 2 / 3 * critical_temperature(energy)) if temperature is None else temperature
-    hot = mean_field(energy, temperature=heat, solver=solver)
+    high = max(1.0, 2 / 3 * critical_temperature(energy)) if temperature is None else temperature
+    hot = mean_field(energy, temperature=high, solver=solver)
     nats = entropies(hot.marginals.astype(np.float64)) - entropies(mode.marginals.astype(np.float64))
     return np.asarray(np.maximum(nats / np.log(2), 0.0))

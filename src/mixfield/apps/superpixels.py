@@ -1,7 +1,7 @@
-"""Segment by superpixels: a small graph of regions in place of a dense field of pixels.
+"""Segment by superpixels: a small factor graph of regions in place of a dense CRF of pixels.
 
-Neighbouring pixels are not independent witnesses.  A field that counts each of them is sure of everything: its weights
-are one and zeros.  Superpixels come closer to one vote per piece of evidence, and their weights say something.
+A dense CRF counts each pixel as independent evidence, so that its weights are nearly one-hot.  In a superpixel the
+costs of pixels are averaged, which comes closer to one observation per region, and its weights are less extreme.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ from mixfield.energy.unary import log_costs
 from mixfield.mixture.posterior import MixturePosterior
 
 Floats = NDArray[np.float64]
+Float32s = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+UNIFORM = 1e-6  # relative range of the probabilities of a pixel below which they carry no information
+FLOOR = 1e-8  # smallest probability, as in `DenseCRF.from_probabilities`
 
 
 def superpixel_energy(
@@ -33,19 +38,20 @@ def superpixel_energy(
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
 ) -> FactorGraph:
-    """A Potts model over superpixels that agree where they touch and look alike.
+    """A contrast-sensitive Potts model over superpixels.
 
     Parameters
     ----------
     image, scores, certainty, unknown, n_labels : as for `mixfield.segment`.
     superpixels : (H, W) integers from 0, such as those of ``skimage.segmentation.slic``.
-    coupling : cost of different labels along a border of mean length between superpixels of the same colour.
-    contrast : distance of mean colours, in intensities from 0 to 255, at which that cost has fallen to 61 %.
+    coupling : cost of different labels across a border of mean length between superpixels of the same colour.
+    contrast : standard deviation, in intensities from 0 to 255, of the Gaussian by which that cost falls with the
+        distance of the mean colours.
 
     Returns
     -------
     FactorGraph
-        One variable per superpixel; ``labels[superpixels]`` is the picture of a labeling.
+        One variable per superpixel; ``labels[superpixels]`` is the label map of a labeling.
 
     Examples
     --------
@@ -61,48 +67,48 @@ def superpixel_energy(
     """
     picture = intensities(image)
     height, width = picture.shape[:2]
-    where = _arrays.integers("superpixels", superpixels, low=0, high=height * width)
-    _arrays.check_shape("superpixels", where, (height, width), "= height and width of the image")
-    n = int(where.max()) + 1
+    region = _arrays.integers("superpixels", superpixels, low=0, high=height * width)
+    _arrays.check_shape("superpixels", region, (height, width), "= height and width of the image")
+    n = int(region.max()) + 1
     probs = probabilities(scores, (height, width), certainty=certainty, unknown=unknown, n_labels=n_labels)
-    edges, borders = _touching(where)
-    colours = _means(where, picture.reshape(-1, picture.shape[-1]).astype(np.float64), n)
-    apart = np.linalg.norm(colours[edges[:, 0]] - colours[edges[:, 1]], axis=1)
-    price = _arrays.positive("coupling", coupling) * borders / borders.mean() if len(edges) else borders
-    price = price * np.exp(-0.5 * (apart / _arrays.positive("contrast", contrast)) ** 2)
-    differ = 1.0 - np.eye(probs.shape[-1])
-    return FactorGraph.from_pairwise(_evidence(where, probs, n), edges, price[:, None, None] * differ)
+    edges, borders = _adjacent(region)
+    colours = _means(region, picture.reshape(-1, picture.shape[-1]).astype(np.float64), n)
+    distance = np.linalg.norm(colours[edges[:, 0]] - colours[edges[:, 1]], axis=1)
+    cost = _arrays.positive("coupling", coupling) * borders / borders.mean() if len(edges) else borders
+    cost = cost * np.exp(-0.5 * (distance / _arrays.positive("contrast", contrast)) ** 2)
+    potts = 1.0 - np.eye(probs.shape[-1])
+    return FactorGraph.from_pairwise(_unary(region, probs, n), edges, cost[:, None, None] * potts)
 
 
 def as_pixels(posterior: MixturePosterior, superpixels: ArrayLike) -> MixturePosterior:
-    """The posterior over pixels (H, W) that a posterior over superpixels stands for, without its tree of cuts."""
-    where = _arrays.integers("superpixels", superpixels, low=0, high=int(np.prod(posterior.shape)))
+    """The posterior over pixels (H, W) of a posterior over superpixels, without its tree of cuts."""
+    region = _arrays.integers("superpixels", superpixels, low=0, high=int(np.prod(posterior.shape)))
     modes = tuple(
-        replace(mode, marginals=_arrays.frozen(mode.marginals[where]), constraints=()) for mode in posterior.modes
+        replace(mode, marginals=_arrays.frozen(mode.marginals[region]), constraints=()) for mode in posterior.modes
     )
     return replace(posterior, modes=modes, tree=())
 
 
-def _evidence(where: NDArray[np.int64], probs: NDArray[np.float32], n: int) -> Floats:
-    """(n, L) mean cost of the pixels that say something; superpixels in which none does cost nothing."""
+def _unary(region: Ints, probs: Float32s, n: int) -> Floats:
+    """(n, L) mean cost of the informative pixels of each superpixel, zero where there are none."""
     flat = probs.reshape(-1, probs.shape[-1])
-    telling = np.ptp(flat, axis=1) > 1e-6 * flat.max(1)
-    costs = np.asarray(log_costs(flat, 1e-8), np.float64)
-    return _means(where.ravel()[telling], costs[telling], n)
+    informative = np.ptp(flat, axis=1) > UNIFORM * flat.max(1)
+    costs = np.asarray(log_costs(flat, FLOOR), np.float64)
+    return _means(region.ravel()[informative], costs[informative], n)
 
 
-def _means(where: NDArray[np.int64], values: Floats, n: int) -> Floats:
+def _means(region: Ints, values: Floats, n: int) -> Floats:
     """(n, channels) mean of the values (pixels, channels) of each superpixel, zero where there are none."""
-    flat = where.ravel()
+    flat = region.ravel()
     sums = np.stack([np.bincount(flat, channel, n) for channel in values.T], axis=1)
     return np.asarray(sums / np.maximum(np.bincount(flat, minlength=n), 1)[:, None])
 
 
-def _touching(where: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-    """(m, 2) superpixels that touch, and (m,) lengths of their common borders in pixels."""
-    beside = np.stack([where[:, :-1].ravel(), where[:, 1:].ravel()], axis=1)
-    below = np.stack([where[:-1].ravel(), where[1:].ravel()], axis=1)
-    pairs = np.concatenate([beside, below])
+def _adjacent(region: Ints) -> tuple[Ints, Floats]:
+    """(m, 2) adjacent superpixels, and (m,) lengths of their common borders in pixels."""
+    horizontal = np.stack([region[:, :-1].ravel(), region[:, 1:].ravel()], axis=1)
+    vertical = np.stack([region[:-1].ravel(), region[1:].ravel()], axis=1)
+    pairs = np.concatenate([horizontal, vertical])
     pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
     edges, lengths = np.unique(pairs, axis=0, return_counts=True)
     return edges.reshape(-1, 2), lengths.astype(np.float64)

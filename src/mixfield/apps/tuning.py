@@ -18,9 +18,9 @@ from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.options import Solver
 
 Counts = NDArray[np.int64]
-TOLERANCE = 1e-2  # labels do not change any more
 Example = tuple[ArrayLike, ArrayLike, ArrayLike]
 
+TOLERANCE = 1e-2  # of mean field: enough for labels
 GRID = tuple(
     replace(Kernels(), sxy=sxy, srgb=srgb, weight=weight)
     for sxy, srgb, weight in product((33.0, 67.0), (3.0, 6.0, 12.0), (2.0, 4.0, 8.0))
@@ -29,13 +29,13 @@ GRID = tuple(
 
 @dataclass(frozen=True)
 class Tuning:
-    """What cross-validation found.
+    """The result of cross-validation.
 
     Attributes
     ----------
-    kernels : the choice: the best of all images if choosing helped on images left out, else the defaults.
-    grid : the settings tried, and ``mean_ious``, what each reaches on all images together.
-    held_out : mean IoU over all images when those of each fold are segmented with the best setting of the others.
+    kernels : the best setting on all images if it beats the defaults on held-out images, else the defaults.
+    grid : the settings tried, and ``mean_ious``, the mean IoU of each on all images together.
+    held_out : mean IoU on all images if each fold is segmented with the best setting of the other folds.
     defaults : mean IoU of the default kernels.
     scores : mean IoU of the most probable label of each pixel, without a CRF.
     """
@@ -58,16 +58,16 @@ def tune(
     solver: Solver | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Tuning:
-    """Kernels that segment annotated images best, by mean field.
+    """The kernels with which mean field segments annotated images best.
 
     Parameters
     ----------
-    examples : image, scores and true labels (H, W) of at least two images, as `segment` takes them.
+    examples : image, scores and true labels (H, W) of at least two images, as for `segment`.
     grid : settings to try; the defaults are always among them.
-    folds : parts that the images are divided into; each is left out once.
+    folds : number of folds of the cross-validation.
     void : true label of pixels that do not count.
     logits : the scores are logits or log-probabilities.
-    solver : of each mean field; a rough one by default, since only labels count.
+    solver : of each mean field; by default with a tolerance that is enough for labels.
     progress : called with the number of images done.
 
     Examples
@@ -83,34 +83,36 @@ def tune(
     _arrays.at_least("folds", folds, 2)
     solver = solver or Solver(tolerance=TOLERANCE)
     tried = tuple(dict.fromkeys([Kernels(), *grid]))
-    tables, plain = [], []
-    for done, (image, scores, truth) in enumerate(examples, 1):
-        answers = [_answer(image, scores, kernels, logits, solver) for kernels in (None, *tried)]
-        n_labels = max(int(np.max(answers)), _largest(truth, void)) + 1
-        first, *rest = (confusion(truth, labels, n_labels, void) for labels in answers)
-        plain.append(first)
-        tables.append(rest)
+    tables = []
+    for done, example in enumerate(examples, 1):
+        tables.append(_confusions(example, (None, *tried), void, logits, solver))
         if progress is not None:
             progress(done)
     if len(tables) < 2:
         raise MixfieldError(f"examples must hold at least two annotated images to leave one out, got {len(tables)}")
-    counts = _stacked([[table] for table in plain]), _stacked(tables)
-    return _choose(tried, counts[1], counts[0][:, 0], min(folds, len(tables)))
+    counts = _stacked(tables)
+    return _choose(tried, counts[:, 1:], counts[:, 0], min(folds, len(tables)))
 
 
-def _answer(
+def _confusions(
+    example: Example, settings: Sequence[Kernels | None], void: int, logits: bool, solver: Solver
+) -> list[Counts]:
+    """Confusion matrix of each setting on one image."""
+    image, scores, truth = example
+    answers = [_labels(image, scores, kernels, logits, solver) for kernels in settings]
+    true_labels = np.asarray(truth)
+    n_labels = max(int(np.max(answers)), int(true_labels[true_labels != void].max(initial=0))) + 1
+    return [confusion(truth, labels, n_labels, void) for labels in answers]
+
+
+def _labels(
     image: ArrayLike, scores: ArrayLike, kernels: Kernels | None, logits: bool, solver: Solver
 ) -> NDArray[np.int64]:
-    """Labels (H, W) by mean field, or of the scores alone."""
+    """Labels (H, W) by mean field, or by the scores alone without kernels."""
     if kernels is None:
         return probabilities(scores, np.shape(image)[:2], logits=logits).argmax(-1)
     energy = segmentation_energy(image, scores, kernels=kernels, logits=logits)
     return mean_field(energy, solver=solver).labeling()
-
-
-def _largest(truth: ArrayLike, void: int) -> int:
-    labels = np.asarray(truth)
-    return int(labels[labels != void].max(initial=0))
 
 
 def _stacked(tables: Sequence[Sequence[Counts]]) -> Counts:
@@ -119,17 +121,17 @@ def _stacked(tables: Sequence[Sequence[Counts]]) -> Counts:
     return np.stack([[np.pad(table, (0, size - len(table))) for table in row] for row in tables])
 
 
-def _choose(grid: tuple[Kernels, ...], counts: Counts, plain: Counts, folds: int) -> Tuning:
-    """The setting that is best on all images, if such choices help on images left out; the first is the default."""
+def _choose(grid: tuple[Kernels, ...], counts: Counts, scores: Counts, folds: int) -> Tuning:
+    """Cross-validate the settings by their ``counts`` (images, settings, L, L); the first is the default."""
     total = counts.sum(0)
-    overall = [average(table) for table in total]
-    held = np.zeros_like(total[0])
+    mean_ious = [average(table) for table in total]
+    held_out = np.zeros_like(total[0])
     for fold in range(folds):
-        out = counts[fold::folds].sum(0)
-        held += out[_best(total - out)]
-    held_out = average(held)
-    kernels = grid[_best(total)] if held_out > overall[0] else grid[0]
-    return Tuning(kernels, grid, tuple(overall), held_out, overall[0], average(plain.sum(0)))
+        left_out = counts[fold::folds].sum(0)
+        held_out += left_out[_best(total - left_out)]
+    gained = average(held_out) > mean_ious[0]
+    kernels = grid[_best(total)] if gained else grid[0]
+    return Tuning(kernels, grid, tuple(mean_ious), average(held_out), mean_ious[0], average(scores.sum(0)))
 
 
 def _best(counts: Counts) -> int:

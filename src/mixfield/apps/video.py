@@ -1,7 +1,7 @@
-"""Segment a video: one mode per frame, such that labels follow the points they belong to (section 7.4 of the paper).
+"""Segment a video: one mode per frame, such that labels are consistent in time (section 7.4 of the paper).
 
-Mistakes of single frames rarely last.  A mode that labels the points of a frame as the next frame labels the same
-points is likelier to be right, whatever its weight; the best sequence is a shortest path.
+Errors of single frames rarely persist.  A mode that agrees with the labels of the same points in the next frame is more
+likely right; the best sequence of modes is a shortest path in a trellis.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mixfield.temporal.trellis import Trellis
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LEAST = 1e-6  # smallest weight of a mode: none is impossible
+SMALLEST_WEIGHT = 1e-6  # weights of modes are clipped, so that costs are finite
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Consistency:
 
     Attributes
     ----------
-    matcher : which pixels of two frames belong together.
-    stiffness : nats that it costs if every matched point changes its label.
-    caution : nats by which another mode than mean field must be better to be chosen.
-    least : share of points that must find a partner, else the chain is broken: a cut of the film.
-    lag : frames to wait before a mode is chosen; None waits for the end.
+    matcher : finds point correspondences.
+    stiffness : cost in nats if all matched points change their label.
+    caution : cost in nats of modes other than mean field.
+    least : share of matched points below which the chain is broken (a scene cut).
+    lag : frames between a frame and the choice of its mode; None chooses at the end.
     """
 
     matcher: Matcher = field(default_factory=Flow)
@@ -62,10 +62,10 @@ class VideoSegmentation:
 
     Attributes
     ----------
-    labels : (T, H, W) of the chosen modes; -1 where a frame was missing.
-    chosen_modes : (T,) which of each frame's modes it is; -1 where a frame was missing.
-    matched : (T,) share of points that found a partner in the frame before; NaN at the first and after a missing one.
-    starts : frames where a chain of frames begins.
+    labels : (T, H, W) of the chosen modes; -1 where a frame is missing.
+    chosen_modes : (T,) index of the chosen mode of each frame; -1 where a frame is missing.
+    matched : (T,) share of points matched with the frame before; NaN for the first frame and after a missing one.
+    starts : frames where a chain begins.
     """
 
     labels: Ints
@@ -76,7 +76,13 @@ class VideoSegmentation:
 
 @dataclass
 class ModePath:
-    """Chooses the modes of a stream of frames; memory does not grow with their number.
+    """Chooses the modes of a stream of frames, in constant memory.
+
+    Attributes
+    ----------
+    consistency : how successive frames are compared.
+    matched : share of points of the last frame that were matched with the frame before, NaN without one.
+    starts : whether a chain begins at the last frame.
 
     Examples
     --------
@@ -87,25 +93,28 @@ class ModePath:
     0
     """
 
-    how: Consistency = field(default_factory=Consistency)
+    consistency: Consistency = field(default_factory=Consistency)
     matched: float = field(default=float("nan"), init=False)
     starts: bool = field(default=True, init=False)
     _trellis: Trellis = field(init=False, repr=False)
     _last: tuple[Picture, Floats] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._trellis = Trellis(self.how.lag)
+        self._trellis = Trellis(self.consistency.lag)
 
     @property
     def lag(self) -> int | None:
-        """Frames between a frame and its decision."""
-        return self.how.lag
+        """Frames between a frame and the choice of its mode."""
+        return self.consistency.lag
 
     def advance(self, frame: Picture, posterior: MixturePosterior, weights: ArrayLike | None = None) -> list[int]:
-        """Take the next frame; returns the modes of the frames that are decided now, oldest first.
+        """Add a frame; returns the modes of the frames that are decided by it, oldest first.
 
-        ``weights`` (K,) are the probabilities of its modes, by default ``posterior.weights``.  Afterwards ``matched``
-        and ``starts`` tell how the frame hangs together with the one before.
+        Parameters
+        ----------
+        frame : (H, W) or (H, W, channels).
+        posterior : its modes.
+        weights : (K,) probabilities of its modes, by default ``posterior.weights``.
         """
         if np.shape(frame)[:2] != posterior.shape:
             raise MixfieldError(f"the frame must have the shape {posterior.shape} of its modes, got {np.shape(frame)}")
@@ -113,33 +122,41 @@ class ModePath:
         step = None
         self.matched = float("nan")
         if self._last is not None:
-            image, before = self._last
-            if np.shape(image) != np.shape(frame) or before.shape[1:] != q.shape[1:]:
-                raise MixfieldError(
-                    f"frames must have one shape and one number of labels, got {np.shape(image)} with "
-                    f"{before.shape[2]} and then {np.shape(frame)} with {q.shape[2]}"
-                )
-            found = self.how.matcher.match(image, frame)
-            self.matched = found.share
-            if found.share >= self.how.least:
-                step = self.how.stiffness * changes(before[:, found.first], q[:, found.second])
+            self.matched, step = self._transitions(*self._last, frame, q)
         self.starts = step is None
         self._last = frame, q
-        shares = posterior.weights if weights is None else _arrays.floats("weights", weights)
-        _arrays.check_shape("weights", shares, (len(posterior.modes),), "= one weight per mode")
-        if not shares.min() >= 0:
-            raise MixfieldError(f"weights must not be negative, got {shares.min():g}")
-        other = np.arange(len(shares)) != posterior.root_mode
-        return self._trellis.advance(self.how.caution * other - np.log(np.maximum(shares, LEAST)), step)
+        return self._trellis.advance(self._costs(posterior, weights), step)
+
+    def _costs(self, posterior: MixturePosterior, weights: ArrayLike | None) -> Floats:
+        """(K,) -log weight of each mode, plus ``caution`` but for mean field."""
+        given = posterior.weights if weights is None else _arrays.floats("weights", weights)
+        _arrays.check_shape("weights", given, (len(posterior.modes),), "= one weight per mode")
+        if not given.min() >= 0:
+            raise MixfieldError(f"weights must not be negative, got {given.min():g}")
+        other = np.arange(len(given)) != posterior.root_mode
+        return np.asarray(self.consistency.caution * other - np.log(np.maximum(given, SMALLEST_WEIGHT)))
+
+    def _transitions(self, image: Picture, before: Floats, frame: Picture, q: Floats) -> tuple[float, Floats | None]:
+        """Share of matched points, and (K before, K) costs of label changes there, None if the chain is broken."""
+        if np.shape(image) != np.shape(frame) or before.shape[1:] != q.shape[1:]:
+            raise MixfieldError(
+                f"frames must have one shape and one number of labels, got {np.shape(image)} with "
+                f"{before.shape[2]} and then {np.shape(frame)} with {q.shape[2]}"
+            )
+        matches = self.consistency.matcher.match(image, frame)
+        if matches.share < self.consistency.least:
+            return matches.share, None
+        changed = changes(before[:, matches.first], q[:, matches.second])
+        return matches.share, self.consistency.stiffness * changed
 
     def finish(self) -> list[int]:
-        """The modes of the frames that are left: the stream ends, or a frame is missing."""
+        """Decide the remaining frames: the stream ends, or a frame is missing."""
         self._last = None
         return self._trellis.finish()
 
 
 def changes(before: NDArray[np.floating[Any]], after: NDArray[np.floating[Any]]) -> Floats:
-    """(K, M) share of points that change their label from each of K to each of M modes, (K, p, L) and (M, p, L)."""
+    """(K, M) expected share of points whose label changes, between K modes (K, p, L) and M modes (M, p, L)."""
     points = before.shape[1]
     agreement = before.reshape(len(before), -1).astype(np.float32) @ after.reshape(len(after), -1).astype(np.float32).T
     return 1.0 - np.asarray(agreement, np.float64) / max(1, points)
@@ -153,11 +170,11 @@ def segment_video(
     weights: Iterable[ArrayLike | None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> VideoSegmentation:
-    """The segmentations of a video that agree best with each other and with the evidence.
+    """Choose the modes of a video that agree best with each other and with the evidence.
 
     Parameters
     ----------
-    frames : images (H, W) or (H, W, channels) as `segment` takes them, in order; None where one is missing.
+    frames : images (H, W) or (H, W, channels) as for `segment`, in order; None where one is missing.
     posteriors : the modes of each frame, from `segment`; None where a frame is missing.
     consistency : how successive frames are compared.
     weights : of the modes of each frame, such as ``posterior.calibrated(...)``; by default ``posterior.weights``.
@@ -165,7 +182,7 @@ def segment_video(
 
     Notes
     -----
-    Both may be generators: only two frames are held at a time, and the labels of those not yet decided.
+    All may be generators: only two frames and the labels of undecided frames are in memory.
     """
     path = ModePath(consistency or Consistency())
     decided: list[Decided] = []
@@ -174,11 +191,12 @@ def segment_video(
         decided.append(one)
         if progress is not None:
             progress(len(decided))
-    seen = [one.labels for one in decided if one.labels is not None]
-    if not seen:
+    label_maps = [one.labels for one in decided if one.labels is not None]
+    if not label_maps:
         raise MixfieldError("frames must hold at least one image, got none")
+    missing = np.full_like(label_maps[0], -1)
     return VideoSegmentation(
-        np.stack([np.full_like(seen[0], -1) if one.labels is None else one.labels for one in decided]),
+        np.stack([missing if one.labels is None else one.labels for one in decided]),
         np.array([one.mode for one in decided]),
         np.array([one.matched for one in decided]),
         tuple(t for t, one in enumerate(decided) if one.starts),
@@ -187,7 +205,7 @@ def segment_video(
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """A frame whose mode is chosen; of one that was missing, ``mode`` is -1 and there are no labels."""
+    """A frame whose mode is chosen; for a missing frame ``mode`` is -1 and ``labels`` is None."""
 
     mode: int
     labels: Ints | None
@@ -196,11 +214,14 @@ class Decided:
 
 
 def follow(
-    scenes: Iterable[tuple[Picture | None, MixturePosterior | None, ArrayLike | None]], path: ModePath
+    frames: Iterable[tuple[Picture | None, MixturePosterior | None, ArrayLike | None]], path: ModePath
 ) -> Iterator[Decided]:
     """Frames in order, each as soon as its mode is decided.
 
-    ``scenes`` holds the image, the modes and their probabilities (None: ``posterior.weights``) of each frame.
+    Parameters
+    ----------
+    frames : image, modes and their probabilities (None for ``posterior.weights``) of each frame.
+    path : chooses the modes.
     """
     waiting: deque[tuple[Ints, float, bool]] = deque()
 
@@ -209,19 +230,19 @@ def follow(
             labelings, matched, starts = waiting.popleft()
             yield Decided(mode, labelings[mode], matched, starts)
 
-    for frame, posterior, weights in scenes:
-        if frame is None or posterior is None:
+    for image, posterior, weights in frames:
+        if image is None or posterior is None:
             yield from release(path.finish())
             yield Decided(-1, None, float("nan"), starts=False)
             continue
-        decided = path.advance(frame, posterior, weights)
+        decided = path.advance(image, posterior, weights)
         waiting.append((posterior.labelings(), path.matched, path.starts))
         yield from release(decided)
     yield from release(path.finish())
 
 
 def _together(*sources: Iterable[Any]) -> Iterator[Any]:
-    """One entry of each source at a time; they must be as many."""
+    """One entry of each source at a time; they must have the same length."""
     for number, entries in enumerate(zip_longest(*sources, fillvalue=_END)):
         if any(entry is _END for entry in entries):
             raise MixfieldError(f"frames, posteriors and weights must be as many; one of them ends after {number}")
