@@ -1,4 +1,4 @@
-"""Small rooms for tests of people: few cells, images of a few hundred pixels."""
+"""Small scenes for tests of people: few cells, images of a few hundred pixels."""
 
 from __future__ import annotations
 

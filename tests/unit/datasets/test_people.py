@@ -57,3 +57,23 @@ def test_look_at_has_its_target_in_the_middle():
 def test_wrong_input(options):
     with pytest.raises(MixfieldError, match=next(iter(options))):
         mf.datasets.walking_people(**options)
+
+
+def test_a_walk_as_a_whole():
+    walk = mf.datasets.walking_people(3, 4, 5, rng=7)
+    assert walk.masks.shape == (5, 4, 144, 192)
+    assert walk.truth.shape == (5, 3, 2)
+    again = mf.datasets.walking_people(3, 4, 5, rng=7)
+    np.testing.assert_array_equal(walk.masks, again.masks)
+    gaps = np.linalg.norm(walk.truth[:, :, None] - walk.truth[:, None], axis=-1) + 9 * np.eye(3)
+    assert gaps.min() > 0.5
+    clean = mf.datasets.walking_people(3, 4, 5, noise=0.0, rng=7)
+    quiet = np.mean(clean.masks[0, 0])
+    assert 0 < quiet < 0.2
+    assert mf.datasets.walking_people(3, 4, 1, setting="easy", rng=7).scene.views[0].boxes.tolist() != (
+        clean.scene.views[0].boxes.tolist()
+    )
+    assert mf.datasets.walking_people(1, 1, 1, cell=0.5).scene.ground.shape == (12, 12)
+    for wrong in ({"setting": "hard"}, {"n_cameras": 5}, {"noise": 0.6}, {"n_people": -1}, {"n_frames": 0}):
+        with pytest.raises(MixfieldError, match=next(iter(wrong))):
+            mf.datasets.walking_people(**wrong)

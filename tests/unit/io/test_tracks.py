@@ -75,3 +75,25 @@ def test_mot_has_boxes_of_a_view(walk, tracks, tmp_path):
     left, top, right, bottom = walk.scene.views[0].boxes[table["row"] * walk.scene.ground.shape[1] + table["column"]].T
     np.testing.assert_array_equal(rows[:, 2:6], np.stack([left, top, right - left, bottom - top], axis=1))
     np.testing.assert_allclose(rows[:, 7:9], np.stack([table["x"], table["y"]], axis=1), atol=1e-4)
+
+
+def test_frame_numbers_of_csv_and_mot(tracks, tmp_path):
+    write_csv(tmp_path / "tracks.csv", tracks, frames=range(100, 104))
+    again = read_csv(tmp_path / "tracks.csv")
+    assert again["frame"].min() == 100
+    again["frame"] -= 100
+    np.testing.assert_array_equal(again, tracks.table)
+    write_mot(tmp_path / "tracks.txt", tracks)
+    lines = [line.split(",") for line in (tmp_path / "tracks.txt").read_text().splitlines()]
+    assert len(lines) == len(tracks.table)
+    assert [int(line[0]) for line in lines] == sorted(tracks.table["frame"] + 1)
+    assert all(len(line) == 10 and line[2:6] == ["-1"] * 4 for line in lines)
+
+
+def test_a_wrong_table_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("frame,who\n1,2\n")
+    with pytest.raises(FileFormatError, match="first line must be identity,frame"):
+        read_csv(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("identity,frame,row,column,x,y,confidence\n1,2,x,4,5,6,7\n")
+    with pytest.raises(FileFormatError, match="not a table of tracks"):
+        read_csv(tmp_path / "b.csv")

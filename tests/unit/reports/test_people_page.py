@@ -46,3 +46,15 @@ def test_positions_boxes_and_tracks():
 def test_common_positions():
     assert common_positions([np.array([(0.0, 1.0), (2.0, 3.0)]), np.array([(2.0, 3.0)])]) == {(2.0, 3.0)}
     assert common_positions([np.empty((0, 2)), np.array([(2.0, 3.0)])]) == set()
+
+
+def test_a_tracks_page_holds_every_track_and_loads_nothing():
+    walk = mf.datasets.doubtful_walk(12, shape=(20, 20), people=4, rng=5)
+    tracks = mf.track(walk.posteriors, walk.ground)
+    page = tracks_page(tracks, title="a < b")
+    assert "a &lt; b" in page
+    assert {identity: len(places) for identity, _, places in facts_of(page)["tracks"]} == {
+        identity: len(rows) for identity, rows in tracks.by_identity.items()
+    }
+    assert "<script src" not in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")

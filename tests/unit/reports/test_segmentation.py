@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from page_examples import random_posterior, segmented
 from PIL import Image
+from small_images import two_halves
 
 import mixfield as mf
+from mixfield.apps import entropy_gap, segmentation_energy
 from mixfield.io import read_image, read_label_map, read_scores
 from mixfield.reports.segmentation import LEVELS_PER_BIT, write_segmentation
 
@@ -38,3 +40,21 @@ def test_superpixels_are_saved_and_maps_are_of_pixels(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "superpixels.npy"), superpixels)
     np.testing.assert_array_equal(read_label_map(tmp_path / "mode_2.png"), post.labelings()[1][superpixels])
     assert mf.load(tmp_path / "result.npz").shape == post.shape
+
+
+@pytest.mark.filterwarnings("ignore::mixfield.errors.MixfieldWarning")
+def test_files_of_an_inferred_posterior(tmp_path):
+    image, probs, _ = two_halves()
+    energy = segmentation_energy(image, probs)
+    posterior = mf.infer(energy, 2)
+    gap = entropy_gap(energy, posterior.modes[0])
+    (tmp_path / "mode_9.png").touch()
+    summary = write_segmentation(tmp_path, image, posterior, gap)
+    modes = len(posterior.modes)
+    assert sorted(p.name for p in tmp_path.glob("mode_*")) == [f"mode_{k + 1}.png" for k in range(modes)]
+    for k in range(modes):
+        np.testing.assert_array_equal(read_label_map(tmp_path / f"mode_{k + 1}.png"), posterior.labelings()[k])
+    np.testing.assert_allclose(read_scores(tmp_path / "marginals.npz"), posterior.marginals(), atol=1e-3)
+    np.testing.assert_allclose(read_image(tmp_path / "entropy_gap.png") / LEVELS_PER_BIT, gap, atol=0.006)
+    assert mf.load(tmp_path / "result.npz").log_z == pytest.approx(posterior.log_z)
+    assert summary["weights"] == posterior.weights.tolist()

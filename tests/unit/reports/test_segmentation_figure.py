@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from page_examples import random_posterior
 
+import mixfield as mf
 from mixfield.io.images import pascal_palette
 from mixfield.reports.palette import MODES, RAMP
 from mixfield.reports.panels import GAP, SIDE
@@ -42,3 +43,14 @@ def test_the_figure_has_a_panel_for_each_mode(modes):
     colors = {color for _, color in figure.getcolors(1 << 20)}
     assert RAMP[0] in colors
     assert (MODES[0] in colors) == (modes > 1)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 90), (90, 2), (30, 40, 5), (400, 300, 3)])
+@pytest.mark.filterwarnings("ignore::mixfield.errors.MixfieldWarning")
+def test_figures_of_all_sizes(shape):
+    image = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    posterior = mf.segment(image, np.full((*shape[:2], 2), 0.5), 1)
+    figure = segmentation_figure(image, posterior, np.zeros(shape[:2]))
+    assert figure.mode == "RGB"
+    assert min(figure.size) > 60
+    assert max(figure.size) < 2000

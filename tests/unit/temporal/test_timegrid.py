@@ -11,7 +11,7 @@ from mixfield.temporal.timegrid import Ends, Motion, unroll, unroll_all
 pytestmark = pytest.mark.interpreted
 
 
-def test_motion_judges_its_input():
+def test_wrong_motions_are_named():
     with pytest.raises(MixfieldError, match="radius"):
         Motion((2, 2), 0)
     with pytest.raises(MixfieldError, match="doors must have shape"):
@@ -25,7 +25,7 @@ def test_motion_judges_its_input():
 @pytest.mark.parametrize(
     ("frames", "shape", "radius"), [(1, (3, 4), 1), (2, (1, 1), 1), (5, (4, 3), 1), (4, (5, 6), 2)]
 )
-def test_all_cells_unroll_faster_to_the_same(frames, shape, radius):
+def test_unroll_all_equals_unroll(frames, shape, radius):
     rng = np.random.default_rng(0)
     motion = Motion(shape, radius, rng.random(shape) < 0.3, 2.0)
     ends = Ends(rng.random(motion.n), rng.random(motion.n))

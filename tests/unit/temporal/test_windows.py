@@ -1,4 +1,4 @@
-"""Long sequences in windows: the seam, the bound of the whole, constant memory."""
+"""Long sequences in windows: continued tracks, the bound of the whole, constant memory."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_windows_give_the_answer_of_one_window(seed, entry_cost):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_any_cut_is_a_valid_answer_with_a_valid_bound(seed):
-    """Noise without people, and hardly any overlap: worse, but tracks are whole, and the bound holds."""
+    """Noise without people and little overlap: a worse answer, but tracks are whole and the bound holds."""
     rng = np.random.default_rng(seed)
     motion = Motion((4, 4), 1, rng.random((4, 4)) < 0.3, entry_cost=float(seed % 2))
     frames = [FrameCosts(rng.permutation([0.0, 1.0]), rng.normal(0.8, 2.0, (2, 16))) for _ in range(12)]
@@ -76,7 +76,7 @@ def test_any_cut_is_a_valid_answer_with_a_valid_bound(seed):
     assert len(taken) == len(set(taken))
 
 
-def test_no_more_than_a_window_is_held():
+def test_no_more_than_a_window_is_in_memory():
     """Frames are asked for one window at a time."""
     asked = []
 
@@ -91,7 +91,7 @@ def test_no_more_than_a_window_is_held():
     assert sum(len(s.modes) for s in segments) == 44
 
 
-def test_windows_judge_their_input():
+def test_wrong_windows_are_named():
     with pytest.raises(MixfieldError, match="overlap must be less than length"):
         Windows(5, 5)
     assert list(choose_in_windows([], Motion((2, 2)))) == []

@@ -1,22 +1,15 @@
-"""mf.track: tracks from posteriors, odd inputs, what users are told."""
+"""mf.track: tracks from posteriors, every option, odd inputs."""
 
 from __future__ import annotations
 
-import json
-import re
-import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import mixfield as mf
-from mixfield.cli import app, main
-from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.io import tracks as files
-from mixfield.reports.people_page import tracks_page
+from mixfield.errors import MixfieldError
 from mixfield.scene import Ground
 
 
@@ -96,6 +89,21 @@ def test_windows_and_streams_give_the_same_tracks(walk, tracks):
     np.testing.assert_array_equal(streamed.chosen_modes, tracks.chosen_modes)
     assert streamed.violations() == []
     assert streamed.bound <= tracks.cost + 1e-6
+    np.testing.assert_array_equal(streamed.table["confidence"], tracks.table["confidence"])
+
+
+def test_no_more_than_a_window_is_in_memory(walk):
+    """A frame is asked for only when the segment before it is done."""
+    asked, solved = [], [0]
+
+    def posteriors():
+        for t, posterior in enumerate(walk.posteriors):
+            asked.append((t, solved[-1]))
+            yield posterior
+
+    mf.track(posteriors(), walk.ground, windows=mf.temporal.Windows(10, 4), progress=solved.append)
+    assert len(asked) == 40
+    assert all(t <= done + 10 for t, done in asked)
 
 
 def test_same_input_same_bytes(walk, tracks):
@@ -210,91 +218,6 @@ def test_bad_posteriors():
         mf.track([posterior(np.full((4, 5), np.nan))], Ground((4, 5), 1.0))
 
 
-# ---------------------------------------------------------------- the validator sees what is wrong
-
-
-def test_tracks_with_a_gap_are_told(tracks):
+def test_gaps_are_violations(tracks):
     broken = replace(tracks, table=np.delete(tracks.table, 5))
     assert any("gap" in sentence for sentence in broken.violations())
-
-
-# ---------------------------------------------------------------- files and the command line
-
-
-def test_csv_and_mot_files(tracks, tmp_path):
-    files.write_csv(tmp_path / "tracks.csv", tracks, frames=range(100, 140))
-    again = files.read_csv(tmp_path / "tracks.csv")
-    assert again["frame"].min() == 100
-    again["frame"] -= 100
-    np.testing.assert_array_equal(again, tracks.table)
-    files.write_mot(tmp_path / "tracks.txt", tracks)
-    lines = [line.split(",") for line in (tmp_path / "tracks.txt").read_text().splitlines()]
-    assert len(lines) == len(tracks.table)
-    assert [int(line[0]) for line in lines] == sorted(tracks.table["frame"] + 1)
-    assert all(len(line) == 10 and line[2:6] == ["-1"] * 4 for line in lines)
-
-
-def test_a_wrong_table_is_named(tmp_path):
-    (tmp_path / "a.csv").write_text("frame,who\n1,2\n")
-    with pytest.raises(FileFormatError, match="first line must be identity,frame"):
-        files.read_csv(tmp_path / "a.csv")
-    (tmp_path / "b.csv").write_text("identity,frame,row,column,x,y,confidence\n1,2,x,4,5,6,7\n")
-    with pytest.raises(FileFormatError, match="not a table of tracks"):
-        files.read_csv(tmp_path / "b.csv")
-
-
-def test_page_holds_every_track(tracks):
-    page = tracks_page(tracks, title="a < b")
-    assert "a &lt; b" in page
-    drawn = json.loads(re.search(r'id="facts">(.*?)</script>', page)[1])["tracks"]
-    assert {identity: len(places) for identity, _, places in drawn} == {
-        identity: len(rows) for identity, rows in tracks.by_identity.items()
-    }
-    assert "<script src" not in page
-    assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
-
-
-@pytest.fixture
-def folder(walk, tmp_path):
-    for t, p in enumerate(walk.posteriors[:12]):
-        p.save(tmp_path / f"frame_{t + 7:06d}.npz")
-    return tmp_path
-
-
-def test_track_on_the_command_line(walk, folder, tmp_path):
-    out = tmp_path / "answer.csv"
-    answer = CliRunner().invoke(app, ["track", str(folder), "--cell", "0.5", "--out", str(out), "--json"])
-    assert answer.exit_code == 0, answer.output
-    facts = json.loads(answer.stdout)
-    expected = mf.track(walk.posteriors[:12], walk.ground)
-    assert facts["cost"] == pytest.approx(expected.cost)
-    assert facts["tracks"] == len(expected.by_identity)
-    table = files.read_csv(out)
-    assert table["frame"].min() == 7
-    np.testing.assert_allclose(table["x"], expected.table["x"])
-    assert out.with_suffix(".txt").exists()
-    assert out.with_suffix(".html").exists()
-    told = CliRunner().invoke(app, ["track", str(folder), "--out", str(out), "--price", "printed"])
-    for word in ("tracks in 12 frames", "from the best", "speed"):
-        assert word in told.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nowhere"], "no posteriors"),
-        (["{folder}", "--price", "free"], "--price must be"),
-        (["{folder}", "--out", "missing/t.csv"], "does not exist"),
-        (["{folder}", "--doors", "roof"], "doors must be one of"),
-        (["{folder}", "--window", "5", "--overlap", "5"], "overlap must be less"),
-    ],
-)
-def test_bad_command_lines_are_one_sentence(folder, arguments, message, monkeypatch, capsys):
-    words = [word.format(folder=folder) for word in arguments]
-    monkeypatch.setattr(sys, "argv", ["mixfield", "track", *words])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    told = capsys.readouterr().err
-    assert stop.value.code == 2
-    assert message in told
-    assert told.count("\n") == 1

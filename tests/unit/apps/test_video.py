@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from moving_pictures import texture, window
 
 import mixfield as mf
-from mixfield.apps.matching import Flow, Keypoints
 from mixfield.apps.video import Consistency, ModePath, changes, follow
 from mixfield.errors import MixfieldError
-
-SHAPE = (48, 64)
 
 
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
-
-
-def texture(rng, shape=SHAPE):
-    """A picture with something to follow."""
-    from scipy.ndimage import gaussian_filter
-
-    noise = gaussian_filter(rng.normal(size=(shape[0] + 40, shape[1] + 40)), 1.5)
-    return np.uint8(np.clip(128 + 90 * noise / noise.std(), 0, 255))
-
-
-def window(picture, t, shape=SHAPE):
-    """What a camera sees that moves a pixel to the right and down per frame."""
-    return picture[t : t + shape[0], t : t + shape[1]]
 
 
 def posterior(*labelings, log_z, n_labels=2, certainty=0.95):
@@ -54,23 +39,6 @@ def film(rng, frames=6, bad=(2, 3)):
         posteriors.append(posterior(labels, nothing, log_z=(0.0, 1.0) if t in bad else (1.0, 0.0)))
         truth.append(labels)
     return images, posteriors, np.array(truth)
-
-
-@pytest.mark.parametrize("matcher", [Flow(), Keypoints()])
-def test_matches_follow_the_motion(matcher, rng):
-    picture = texture(rng, (120, 160))
-    first, second = window(picture, 0, (120, 160)), window(picture, 3, (120, 160))
-    found = matcher.match(first, second)
-    move = np.stack(np.divmod(found.second, 160)) - np.stack(np.divmod(found.first, 160))
-    assert found.share > 0.1
-    assert np.median(move, axis=1).tolist() == [-3, -3]
-    assert (np.abs(move + 3).max(0) <= 1).mean() > 0.95
-
-
-@pytest.mark.parametrize("matcher", [Flow(), Keypoints()])
-def test_nothing_to_match(matcher):
-    found = matcher.match(np.zeros((40, 50), np.uint8), np.full((40, 50), 255, np.uint8))
-    assert len(found.first) == len(found.second)
 
 
 def test_changes_are_the_share_of_points_that_differ(rng):
@@ -168,12 +136,3 @@ def test_weights_may_not_be_negative(rng):
     weights = [-np.ones(len(posterior.modes)) for posterior in posteriors]
     with pytest.raises(MixfieldError, match="negative"):
         mf.segment_video(images, posteriors, weights=weights)
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (5, 11), (8, 10), (12, 3), (15, 15), (17, 40)])
-def test_flow_of_small_images(shape):
-    """OpenCV takes none below 12 pixels."""
-    picture = np.random.default_rng(0).integers(0, 255, (*shape, 3)).astype(np.uint8)
-    found = Flow(every=1).match(picture, picture)
-    assert found.share == 1.0
-    assert found.first.tolist() == found.second.tolist() == list(range(shape[0] * shape[1]))

@@ -11,23 +11,13 @@ import warnings
 import numpy as np
 import pytest
 from PIL import Image
+from small_images import two_halves
 
 import mixfield as mf
-from mixfield.apps import entropy_gap, segmentation_energy, tune
+from mixfield.apps import entropy_gap, segmentation_energy
 from mixfield.errors import MixfieldError, MixfieldWarning
-from mixfield.io import read_image, read_label_map, read_scores
-from mixfield.reports.segmentation import figure, write_segmentation
 
 FIELDS = ("smooth_sxy", "smooth_weight", "sxy", "srgb", "weight")
-
-
-def two_halves(height=16, width=24, doubt=0.3):
-    """An image of a dark and a bright half, and noisy scores of two labels."""
-    rng = np.random.default_rng(0)
-    bright = np.arange(width) >= width // 2
-    image = np.where(bright, 200, 40)[None].repeat(height, 0).astype(np.uint8)
-    p = np.clip(np.where(bright, 0.6, 0.4) + rng.normal(0, doubt, (height, width)), 0.02, 0.98)
-    return image, np.stack([1 - p, p], -1), bright[None].repeat(height, 0).astype(int)
 
 
 @pytest.fixture
@@ -138,6 +128,10 @@ def test_defaults_are_those_of_the_energy():
     assert mf.Kernels() == mf.Kernels(**{name: options[name].default for name in FIELDS})
 
 
+def test_deeplabs_values():
+    assert mf.Kernels.deeplab() == mf.Kernels(smooth_sxy=3.0, smooth_weight=3.0, sxy=67.0, srgb=3.0, weight=4.0)
+
+
 @pytest.mark.parametrize("bad", [{"sxy": 0}, {"srgb": -1}, {"weight": -2}, {"weight": float("nan")}, {"sxy": "3"}])
 def test_wrong_kernels(bad):
     with pytest.raises(MixfieldError, match=next(iter(bad))):
@@ -168,62 +162,6 @@ class TestEntropyGap:
         energy = segmentation_energy(image, probs)
         with pytest.raises(MixfieldError, match="mode"):
             entropy_gap(energy, mf.mean_field(segmentation_energy(image[:4], probs[:4])))
-
-
-@pytest.mark.usefixtures("quiet")
-class TestTune:
-    def test_finds_kernels_that_help(self):
-        examples = [two_halves(doubt=d) for d in (0.4, 0.5, 0.6)]
-        off = mf.Kernels(smooth_weight=0, weight=0)
-        found = tune(examples, grid=[off, mf.Kernels(srgb=30, weight=8)], folds=3)
-        assert found.grid[0] == mf.Kernels()
-        assert found.mean_ious[found.grid.index(off)] == pytest.approx(found.scores)
-        assert found.defaults == found.mean_ious[0]
-        assert max(found.mean_ious) >= found.held_out > found.scores
-
-    def test_keeps_the_defaults_unless_choosing_helps_on_images_left_out(self):
-        found = tune([two_halves(doubt=0.3)] * 2, grid=[mf.Kernels(smooth_weight=0, weight=0)])
-        assert found.kernels == mf.Kernels()
-
-    def test_void_pixels_do_not_count(self):
-        image, probs, truth = two_halves()
-        wrong = np.where(np.arange(24) < 3, 1 - truth, truth)
-        void = np.where(np.arange(24) < 3, 255, truth)
-        scores = [tune([(image, probs, t)] * 2, grid=[]).defaults for t in (truth, wrong, void)]
-        assert scores[1] < scores[0]
-        assert scores[1] < scores[2]
-
-    def test_needs_two_images(self):
-        with pytest.raises(MixfieldError, match="at least two"):
-            tune([two_halves()], grid=[])
-
-
-@pytest.mark.usefixtures("quiet")
-class TestReport:
-    def test_everything_is_written(self, tmp_path):
-        image, probs, _ = two_halves()
-        energy = segmentation_energy(image, probs)
-        posterior = mf.infer(energy, 2)
-        gap = entropy_gap(energy, posterior.modes[0])
-        (tmp_path / "mode_9.png").touch()
-        summary = write_segmentation(tmp_path, image, posterior, gap)
-        modes = len(posterior.modes)
-        assert sorted(p.name for p in tmp_path.glob("mode_*")) == [f"mode_{k + 1}.png" for k in range(modes)]
-        for k in range(modes):
-            np.testing.assert_array_equal(read_label_map(tmp_path / f"mode_{k + 1}.png"), posterior.labelings()[k])
-        np.testing.assert_allclose(read_scores(tmp_path / "marginals.npz"), posterior.marginals(), atol=1e-3)
-        np.testing.assert_allclose(read_image(tmp_path / "entropy_gap.png") / 100, gap, atol=0.006)
-        assert mf.load(tmp_path / "result.npz").log_z == pytest.approx(posterior.log_z)
-        assert summary["weights"] == posterior.weights.tolist()
-
-    @pytest.mark.parametrize("shape", [(1, 1), (2, 90), (90, 2), (30, 40, 5), (400, 300, 3)])
-    def test_figures_of_all_sizes(self, shape):
-        image = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
-        posterior = mf.segment(image, np.full((*shape[:2], 2), 0.5), 1)
-        page = figure(image, posterior, np.zeros(shape[:2]))
-        assert page.mode == "RGB"
-        assert min(page.size) > 60
-        assert max(page.size) < 2000
 
 
 @pytest.mark.usefixtures("quiet")

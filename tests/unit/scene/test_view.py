@@ -1,0 +1,51 @@
+"""Bounding boxes of people in a view."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.errors import MixfieldError
+from mixfield.scene.view import View
+
+
+def test_boxes_are_clipped_and_empty_ones_are_not_visible():
+    view = View(10, 8, np.array([[-3, 2, 4, 20], [12, 0, 15, 5], [3, 3, 3, 5], [1, 1, 2, 2]]))
+    assert view.boxes.tolist() == [[0, 2, 4, 8], [0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 2, 2]]
+    assert view.visible.tolist() == [True, False, False, True]
+
+
+def test_corners_are_indices_in_the_grid_of_edges():
+    rng = np.random.default_rng(0)
+    low = rng.integers(0, 20, (30, 2))
+    view = View(30, 30, np.concatenate([low, low + rng.integers(0, 10, (30, 2))], axis=1))
+    rows, columns = view.edges
+    y, x = np.divmod(view.corners.astype(int), len(columns))
+    left, top, right, bottom = view.boxes[view.visible].T
+    np.testing.assert_array_equal(rows[y], np.stack([top, top, bottom, bottom], axis=1))
+    np.testing.assert_array_equal(columns[x], np.stack([left, right, left, right], axis=1))
+
+
+def test_size_of_a_person():
+    view = View(20, 10, np.array([[0, 0, 4, 5], [0, 0, 2, 8], [0, 0, 2, 3], [0, 0, 0, 0]]))
+    assert view.person_height() == 5
+    assert view.person_share() == 16 / 200
+    nothing = View(20, 10, np.zeros((2, 4), int))
+    assert (nothing.person_height(), nothing.person_share()) == (0.0, 0.0)
+    assert [len(edge) for edge in nothing.edges] == [2, 2]
+
+
+def test_a_reduced_view_keeps_visible_cells_visible():
+    view = View(21, 9, np.array([[0, 0, 8, 8], [4, 4, 5, 5], [0, 0, 0, 0]]))
+    small = view.reduced(4)
+    assert (small.width, small.height) == (6, 3)
+    assert small.boxes[0].tolist() == [0, 0, 2, 2]
+    assert small.visible.tolist() == view.visible.tolist()
+    assert view.reduced(1).boxes.tolist() == view.boxes.tolist()
+
+
+def test_wrong_boxes_are_named():
+    with pytest.raises(MixfieldError, match=r"\(n, 4\) integers"):
+        View(5, 5, np.zeros((3, 4)))
+    with pytest.raises(MixfieldError, match="width"):
+        View(0, 5, np.zeros((3, 4), int))
