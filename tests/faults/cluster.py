@@ -23,7 +23,8 @@ def free_port():
 def cluster(workers):
     """Address of a scheduler, its process, and the processes of its workers."""
     address = f"tcp://127.0.0.1:{free_port()}"
-    environment = os.environ | {"PYTHONPATH": str(TESTS)}
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    environment = os.environ | {"PYTHONPATH": path}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
     dask = [sys.executable, "-m", "dask"]
     scheduler = subprocess.Popen(

@@ -35,6 +35,16 @@ def deadly(number, folder):
     return pieces(number, folder)
 
 
+def slow_and_deadly(argument, _folder):
+    """Count the calls of a kind of item in a folder; a deadly item kills its worker while a slow one is at work."""
+    kind, calls = argument
+    (calls / f"{kind}-{os.getpid()}").touch()
+    time.sleep(0.5)
+    if kind == "deadly":
+        os.kill(os.getpid(), 9)
+    time.sleep(2)
+
+
 def engine_of(name, scheduler=None):
     return {
         "serial": batch.Serial(),

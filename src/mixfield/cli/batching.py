@@ -110,7 +110,7 @@ def _shown(what: str, total: int, *, quiet: bool) -> Iterator[Any]:
     )
     with progress.Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task(what, total=total, at="")
-        yield lambda tally: bar.update(task, completed=tally.settled, at=str(tally))
+        yield lambda tally: bar.update(task, completed=tally.completed, at=str(tally))
 
 
 def table(title: str, heads: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:

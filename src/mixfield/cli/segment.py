@@ -185,7 +185,7 @@ def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Pa
         for row in rows
     ]
     heads = ("image", "modes", "weight of mode 1", "largest difference", "seconds")
-    earlier = f", {results.tally.known} of them by an earlier run" if results.tally.known else ""
+    earlier = f", {results.tally.reused} of them by an earlier run" if results.tally.reused else ""
     title = f"{len(rows)} images segmented{earlier}, {len(results.failures)} failed; results in {out}"
     batching.table(title, heads, shown)
 

@@ -132,7 +132,7 @@ def _print(summary: dict[str, Any], results: batching.Results, out: Path) -> Non
     rows = summary["frames"]
     changed, starts = (sum(1 for row in rows if row[name]) for name in ("differs", "starts"))
     missing = sum(1 for row in rows if row["mode"] is None)
-    earlier = f", the modes of {results.tally.known} from an earlier run" if results.tally.known else ""
+    earlier = f", the modes of {results.tally.reused} from an earlier run" if results.tally.reused else ""
     console().print(
         f"{len(rows)} frames in {summary['seconds']:.1f} s{earlier}; {starts} unbroken chains, {missing} missing; "
         f"another mode than mean field in {changed}\n"
