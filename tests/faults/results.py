@@ -50,13 +50,13 @@ def images(folder, count, *, size=(8, 10)):
 def segment(images, scores, out, *options):
     """The command that segments a folder."""
     words = [images, "--scores", scores, "--modes", 1, "--out", out, *options]
-    return [sys.executable, "-m", "mixfield.cli", "segment", *map(str, words)]
+    return [sys.executable, "-m", "mixfield", "segment", *map(str, words)]
 
 
 def video(images, scores, out, *options):
     """The command that segments a video."""
     words = [images, "--scores", scores, "--modes", 1, "--lag", 1, "--out", out, *options]
-    return [sys.executable, "-m", "mixfield.cli", "video", *map(str, words)]
+    return [sys.executable, "-m", "mixfield", "video", *map(str, words)]
 
 
 def driven(out, engine, count, *scheduler):

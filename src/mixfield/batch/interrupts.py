@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
 
 
 @contextmanager
@@ -18,6 +17,8 @@ def sigint_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker
+
     resource_tracker.ensure_running()  # otherwise started with the first process, which unblocks SIGINT
     with _sigint_deferred():
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
