@@ -50,6 +50,7 @@ def map(
     _check_names(todo)
     out = Path(out).absolute()
     with Manifest(out, settings) as manifest:
+        shutil.rmtree(out / DRAFTS, ignore_errors=True)  # left by a killed run; the lock excludes a running one
         missing = []
         for item in todo:
             result = manifest.finished(item)
@@ -70,7 +71,6 @@ def _check_names(items: list[Item]) -> None:
 def _run(work: Work, items: list[Item], out: Path, manifest: Manifest, engine: Engine) -> Generator[Outcome]:
     """Outcomes of new work, each recorded before it is yielded."""
     drafts = out / DRAFTS
-    shutil.rmtree(drafts, ignore_errors=True)  # left by a killed run; the manifest is locked, so no other run uses it
     try:
         drafts.mkdir(exist_ok=True)
     except OSError as error:

@@ -63,3 +63,12 @@ def test_a_fatal_outcome_ends_the_run(tmp_path):
     assert engine.closed  # before the drafts were removed
     assert not (tmp_path / ".drafts").exists()
     assert list(batch.facts(tmp_path)) == ["n0"]
+
+
+def test_drafts_of_a_killed_run_are_removed(tmp_path):
+    """Also if it was killed after its last result was recorded."""
+    list(batch.map(square, items(2), tmp_path))
+    (tmp_path / ".drafts" / "0123").mkdir(parents=True)
+    (tmp_path / ".drafts" / "0123" / "half.txt").write_text("half")
+    assert [outcome.fresh for outcome in batch.map(square, items(2), tmp_path)] == [False, False]
+    assert not (tmp_path / ".drafts").exists()
