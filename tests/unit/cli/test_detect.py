@@ -72,7 +72,7 @@ def test_frames_with_other_masks_are_done_again(tmp_path):
         (("--frames", "-3:1"), "numbers from 0 on"),
     ],
 )
-def test_bad_options_are_told_before_the_first_frame(recording, tmp_path, option, complaint):
+def test_bad_options_are_refused_before_the_first_frame(recording, tmp_path, option, complaint):
     done = _run("detect", recording, "--out", tmp_path / "o", *option)
     assert complaint in str(done.exception)
     assert not (tmp_path / "o").exists()
@@ -95,7 +95,7 @@ def test_detect_takes_pom_files(tmp_path):
     assert json.loads(done.stdout)["frames"] == 2
 
 
-def test_a_camera_that_sees_nothing_is_told(tmp_path):
+def test_a_camera_that_sees_nothing_is_noted(tmp_path):
     walk = mf.datasets.walking_people(1, 1, 1)
     blind = type(walk.scene.views[0])(20, 10, np.zeros((walk.scene.ground.n, 4), np.int32))
     opencv.write_image(tmp_path / "m-0-0.png", 255 * walk.masks[0, 0].astype(np.uint8))

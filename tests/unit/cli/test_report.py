@@ -18,7 +18,7 @@ def posterior(tmp_path):
     return tmp_path / "grid.npz"
 
 
-def test_beside_the_result_or_where_told(posterior, tmp_path):
+def test_beside_the_result_or_at_out(posterior, tmp_path):
     facts = json.loads(CliRunner().invoke(app, ["report", str(posterior), "--json"]).stdout)
     assert facts["report"] == str(tmp_path / "report.html")
     assert facts["bytes"] == (tmp_path / "report.html").stat().st_size

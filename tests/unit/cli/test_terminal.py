@@ -1,4 +1,4 @@
-"""Terminal manners: bars with the time left, quiet in pipes, Ctrl-C, options that are told the truth, completion."""
+"""Output on a terminal and in a pipe, Ctrl-C, options that every verb has, completion."""
 
 from __future__ import annotations
 
