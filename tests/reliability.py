@@ -113,11 +113,11 @@ def guided_section(seconds: int) -> list[str]:
     if not seconds or importlib.util.find_spec("atheris") is None:
         return []
     rows = [guided(name, seconds) for name in PARSERS]
-    told = (
+    text = (
         f"The same parsers for {seconds} s each under atheris, which looks for inputs that reach new places of the "
         "code (`tests/fuzz/guided.py`).\n"
     )
-    return [told, table(("file", "tried", "places at first", "places at the end", "findings"), rows)]
+    return [text, table(("file", "tried", "places at first", "places at the end", "findings"), rows)]
 
 
 def table(heads: Row, rows: list[Row]) -> str:
@@ -125,11 +125,11 @@ def table(heads: Row, rows: list[Row]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
 
 
-def page(told: argparse.Namespace) -> str:
-    rng = np.random.default_rng(told.seed)
+def page(options: argparse.Namespace) -> str:
+    rng = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         pictures, scores = images(Path(folder), 6)
-        tenth = -(-told.kills // 10)
+        tenth = -(-options.kills // 10)
         killed = [
             kills("cheap items, serial", lambda out: driven(out, "serial", 40), 40, 3 * tenth, rng),
             kills("cheap items, two workers", lambda out: driven(out, "processes", 40), 40, 3 * tenth, rng),
@@ -159,14 +159,15 @@ def page(told: argparse.Namespace) -> str:
         "## Many tiny items\n",
         "Wall time per item, with the start of the workers, and memory of the driver from a tenth of the items to the "
         "last.\n",
-        table(("engine", "items", "per item", "memory"), [overhead(e, told.items) for e in ENGINES]),
+        table(("engine", "items", "per item", "memory"), [overhead(e, options.items) for e in ENGINES]),
         "## Damaged files\n",
         "Well-formed files with random damage (`tests/fuzz/parsers.py`): read all the same, or refused with a "
         "sentence. Anything else would be a finding; earlier findings are kept in `tests/fuzz/corpus`.\n",
         table(
-            ("file", "tried", "read", "refused", "anything else"), [damaged(name, told.files, rng) for name in PARSERS]
+            ("file", "tried", "read", "refused", "anything else"),
+            [damaged(name, options.files, rng) for name in PARSERS],
         ),
-        *guided_section(told.guided),
+        *guided_section(options.guided),
         table(("safety of input", "cases", "held", "skipped"), tests("tests/fuzz")),
         "## Numbers at their limits\n",
         "Right, or refused with a sentence, and never NaN: `tests/stress`.\n",
@@ -180,5 +181,5 @@ if __name__ == "__main__":
     for name, count in {"kills": 100, "files": 500, "items": 10_000, "guided": 5, "seed": 0}.items():
         parser.add_argument(f"--{name}", type=int, default=count)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "reliability.md")
-    told = parser.parse_args()
-    told.out.write_text(page(told), encoding="utf-8")
+    options = parser.parse_args()
+    options.out.write_text(page(options), encoding="utf-8")

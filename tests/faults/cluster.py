@@ -21,28 +21,29 @@ def free_port():
 
 @contextmanager
 def cluster(workers):
-    """Address of a scheduler, its process, and the processes of its workers."""
+    """Start a scheduler and workers; yields its address, its process and their processes."""
     address = f"tcp://127.0.0.1:{free_port()}"
-    environment = os.environ | {"PYTHONPATH": str(TESTS)}
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    environment = os.environ | {"PYTHONPATH": path}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
     dask = [sys.executable, "-m", "dask"]
     scheduler = subprocess.Popen(
         [*dask, "scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--no-dashboard"], **quiet
     )
-    hands = [
+    worker_processes = [
         subprocess.Popen([*dask, "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"], **quiet)
         for _ in range(workers)
     ]
     try:
-        yield address, scheduler, hands
+        yield address, scheduler, worker_processes
     finally:
-        for process in [scheduler, *hands]:
+        for process in [scheduler, *worker_processes]:
             process.kill()
             process.wait()
 
 
 def wait_for_lines(manifest, count):
-    """Until a manifest has so many lines."""
+    """Wait until a manifest has this number of lines."""
     deadline = time.monotonic() + 60
     while not manifest.exists() or manifest.read_bytes().count(b"\n") < count:
         assert time.monotonic() < deadline, f"{manifest} has not grown to {count} lines"

@@ -1,4 +1,4 @@
-"""Disks that are full or read-only, for those who may mount them."""
+"""Disks that are full or read-only; mounting them needs root."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def may_mount():
 
 @contextmanager
 def disk(folder, size, *options):
-    """A disk in memory of so many bytes."""
+    """A disk in memory with a size in bytes."""
     folder.mkdir()
-    told = ",".join([f"size={size}", *options])
-    subprocess.run(["mount", "-t", "tmpfs", "-o", told, "tmpfs", str(folder)], check=True)
+    flags = ",".join([f"size={size}", *options])
+    subprocess.run(["mount", "-t", "tmpfs", "-o", flags, "tmpfs", str(folder)], check=True)
     try:
         yield folder
     finally:
@@ -29,13 +29,13 @@ def disk(folder, size, *options):
 
 
 def small_files():
-    """In a child, before it starts: no file may grow beyond 64 kB."""
+    """``preexec_fn`` of a process: no file may grow beyond 64 kB."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (64_000, 64_000))
 
 
-WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]  # root like everybody
+WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]  # root obeys permissions
 
 
-def as_everybody(command):
-    """A command for which permissions of files count, also when root runs it."""
+def without_privileges(command):
+    """A command that obeys permissions of files, also when root runs it."""
     return command if os.geteuid() else [*WITHOUT_PRIVILEGES, *command]

@@ -1,6 +1,6 @@
-"""A batch of cheap items in a process of its own, to be disturbed: ``python driver.py OUT ENGINE COUNT [SCHEDULER]``.
+"""A batch of cheap items in a process that tests kill: ``python driver.py OUT ENGINE COUNT [SCHEDULER]``.
 
-Each item writes two files in small pieces, so that a kill finds half of one.
+Each item writes two files in small pieces, so that a kill leaves an incomplete file.
 """
 
 from __future__ import annotations
@@ -27,12 +27,22 @@ def pieces(number, folder):
 
 
 def deadly(number, folder):
-    """The same, but over one item every worker dies, and over another the first one."""
+    """The same, but item 3 kills every worker that runs it, and item 5 the first one."""
     once = Path(os.environ["MIXFIELD_TEST_ONCE"])
     if number == 3 or (number == 5 and not once.exists()):
         once.touch()
         os.kill(os.getpid(), 9)
     return pieces(number, folder)
+
+
+def slow_and_deadly(argument, _folder):
+    """Count the calls of a kind of item in a folder; a deadly item kills its worker while a slow one is at work."""
+    kind, calls = argument
+    (calls / f"{kind}-{os.getpid()}").touch()
+    time.sleep(0.5)
+    if kind == "deadly":
+        os.kill(os.getpid(), 9)
+    time.sleep(2)
 
 
 def engine_of(name, scheduler=None):

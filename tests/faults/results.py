@@ -1,4 +1,4 @@
-"""Folders of results, compared; and folders of tiny images to make them from."""
+"""Output folders, the commands that make them, and processes that tests kill."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import numpy as np
 from PIL import Image
 
 DRIVER = Path(__file__).parent / "driver.py"
-VARYING = {"manifest.jsonl", "summary.json", "frames.json"}  # at the top: order and times differ
+VARYING = {"manifest.jsonl", "summary.json", "frames.json"}  # in the output folder itself; order and times differ
 
 
 def tree(out):
-    """Every file of a folder of results with its checksum."""
+    """Checksums of the files of an output folder, by relative path."""
     return {
         path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(out.rglob("*"))
@@ -29,7 +29,7 @@ def tree(out):
 
 
 def recorded(out):
-    """How often the manifest says of an item that it is finished."""
+    """Number of results in the manifest, by item name."""
     records = [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()[1:]]
     return Counter(record["item"] for record in records if "files" in record)
 
@@ -50,13 +50,13 @@ def images(folder, count, *, size=(8, 10)):
 def segment(images, scores, out, *options):
     """The command that segments a folder."""
     words = [images, "--scores", scores, "--modes", 1, "--out", out, *options]
-    return [sys.executable, "-m", "mixfield.cli", "segment", *map(str, words)]
+    return [sys.executable, "-m", "mixfield", "segment", *map(str, words)]
 
 
 def video(images, scores, out, *options):
     """The command that segments a video."""
     words = [images, "--scores", scores, "--modes", 1, "--lag", 1, "--out", out, *options]
-    return [sys.executable, "-m", "mixfield.cli", "video", *map(str, words)]
+    return [sys.executable, "-m", "mixfield", "video", *map(str, words)]
 
 
 def driven(out, engine, count, *scheduler):
@@ -69,10 +69,10 @@ def run(command, **options):
 
 
 def kill_until_done(command, out, items, rng, *, most=6):
-    """Start a command, kill -9 its driver at a random point, start it again, until it ends; returns the kills.
+    """Start a command, kill -9 its driver at a random point and repeat until it ends; returns the number of kills.
 
-    A point is a number of finished items, at most half of those still to do, and a few milliseconds more, so that a run
-    is met while it starts, inside an item and between two. After ``most`` kills it is left alone.
+    A point is a number of finished items, at most half of those still to do, and a few more milliseconds, so that runs
+    are killed while they start, inside an item and between two.  After ``most`` kills the command runs to its end.
     """
     for kills in range(most):
         before = finished(out)
@@ -95,13 +95,13 @@ def kill_until_done(command, out, items, rng, *, most=6):
 
 
 def finished(out):
-    """How many lines the manifest has below its first."""
+    """Number of items in the manifest."""
     manifest = out / "manifest.jsonl"
     return max(0, manifest.read_bytes().count(b"\n") - 1) if manifest.exists() else 0
 
 
 def children(pid):
-    """Processes that a process has started."""
+    """Child processes of a process, on Linux."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

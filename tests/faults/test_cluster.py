@@ -14,7 +14,6 @@ from faults.driver import deadly, engine_of, items
 from faults.results import driven, images, recorded, run, segment, tree
 
 from mixfield import batch
-from mixfield.batch import cluster as cluster_engine
 
 IMPATIENT = """
 from mixfield.batch.cluster import Dask
@@ -66,26 +65,6 @@ def test_an_item_that_kills_its_workers_fails_alone(tmp_path, monkeypatch):
     assert len(outcomes) == 40
     assert {name: o.failure for name, o in outcomes.items() if o.failure} == {"3": "its worker was lost 4 times"}
     assert recorded(tmp_path / "o") == {str(k): 1 for k in range(40) if k != 3}
-
-
-def test_tasks():
-    """Slow items go alone, quick ones together; what a task did not come to is done later, what failed as one alone."""
-    todo = cluster_engine._Todo(items(30))
-    first = todo.next()
-    assert [item.name for item in first] == ["0"]
-    quick = cluster_engine._Done([batch.Outcome("0")], 0.02)
-    assert todo.settle(first, quick) == quick.outcomes
-    second = todo.next()
-    assert [item.name for item in second] == [str(k) for k in range(1, 11)]
-    slow = cluster_engine._Done([batch.Outcome("1"), batch.Outcome("2")], 1.0)
-    assert todo.settle(second, slow) == slow.outcomes
-    assert [item.name for item in todo.next()] == ["3"]
-    assert todo.settle(items(3), "its worker was lost 4 times") == []
-    assert [[item.name for item in todo.next()] for _ in range(4)] == [["0"], ["1"], ["2"], ["4"]]
-    assert todo.settle(items(1), "its worker was lost 4 times") == []
-    assert todo.wary
-    (failed,) = todo.settle(todo.next(), "its worker was lost 4 times", alone=True)
-    assert failed.failure == "its worker was lost 4 times"
 
 
 def test_no_scheduler(tmp_path):

@@ -48,8 +48,8 @@ def test_video_is_killed(tmp_path):
     assert kill_until_done(command, tmp_path / "broken", 6, np.random.default_rng(2)) > 0
     assert tree(tmp_path / "broken") == tree(tmp_path / "whole")
     assert set(recorded(tmp_path / "broken").values()) == {1}
-    told = [json.loads((tmp_path / name / "frames.json").read_text()) for name in ("broken", "whole")]
-    assert told[0]["frames"] == told[1]["frames"]
+    summaries = [json.loads((tmp_path / name / "frames.json").read_text()) for name in ("broken", "whole")]
+    assert summaries[0]["frames"] == summaries[1]["frames"]
 
 
 @pytest.mark.parametrize("engine", ["processes", "forked"])
@@ -117,7 +117,7 @@ def test_two_drivers_do_not_write_to_one_folder(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["Processes(2)", "Dask(workers=2)"])
-def test_programs_without_a_guard_are_told_so(tmp_path, engine):
+def test_programs_without_a_guard_get_an_error(tmp_path, engine):
     program = (
         "from pathlib import Path\nfrom mixfield import batch\n"
         "def work(number, folder):\n    (folder / f'{number}.txt').write_text('x')\n"

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from faults.disks import as_everybody, disk, may_mount, small_files
+from faults.disks import disk, may_mount, small_files, without_privileges
 from faults.driver import items, pieces
 from faults.results import driven, images, recorded, run, segment, tree
 from PIL import Image
@@ -70,7 +70,7 @@ def test_unwritable_output(tmp_path):
     pictures, scores = images(tmp_path, 1)
     (tmp_path / "locked").mkdir(mode=0o500)
     for out in (tmp_path / "locked", tmp_path / "locked" / "o", pictures / "0000.png" / "o"):
-        done = run(as_everybody(segment(pictures, scores, out)))
+        done = run(without_privileges(segment(pictures, scores, out)))
         assert done.returncode == 2
         assert done.stderr.startswith(f"mixfield: cannot write to {out}")
         assert done.stderr.count("\n") == 1
@@ -88,7 +88,7 @@ def test_bad_inputs_among_good_ones(tmp_path):
     out = tmp_path / "o"
     (out / "0180").mkdir(parents=True)
     (out / "0180").chmod(0o500)
-    done = run(as_everybody(segment(pictures, scores, out, "--workers", 2, "--json")))
+    done = run(without_privileges(segment(pictures, scores, out, "--workers", 2, "--json")))
     (pictures / "0100.png").chmod(0o700)
     assert done.returncode == 1, done.stderr
     assert done.stderr == ""
@@ -97,7 +97,7 @@ def test_bad_inputs_among_good_ones(tmp_path):
     assert set(said["failures"]) == bad
     assert len(said["images"]) == len(recorded(out)) == 194
     Image.fromarray(np.zeros((8, 10), np.uint8)).save(pictures / "0003.png")  # mended
-    again = json.loads(run(as_everybody(segment(pictures, scores, out, "--json"))).stdout)
+    again = json.loads(run(without_privileges(segment(pictures, scores, out, "--json"))).stdout)
     assert set(again["failures"]) == bad - {"0003.png"}
     assert len(again["images"]) == 195
 

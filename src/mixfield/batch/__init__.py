@@ -1,26 +1,25 @@
-"""One `map` over many items, here, in processes or on a cluster, which can be stopped at any point and goes on.
+"""`map` over many items: in this process, in worker processes or on a Dask cluster.  A stopped run can be resumed.
 
-A verb that works through many items needs a work function, items and a folder::
+A caller needs a work function, items and an output folder::
 
     @dataclass(frozen=True)
-    class Segmented:                       # sent to every worker once; what it remembers stays there
+    class SegmentImage:                    # pickled once per worker
         modes: int
 
         def __call__(self, image: Path, folder: Path) -> dict[str, float]:
-            posterior = ...                # bad input: raise MixfieldError, the item fails with this reason
+            posterior = ...                # a MixfieldError becomes the failure of this item
             posterior.save(folder / f"{image.stem}.npz")
             return {"log_z": posterior.log_z}
 
     items = [Item(path.name, path, inputs=(path,)) for path in images]
-    for outcome in batch.map(Segmented(4), items, out, settings={"modes": 4}, engine=Processes(2)):
+    for outcome in batch.map(SegmentImage(4), items, out, settings={"modes": 4}, engine=Processes(2)):
         outcome.name, outcome.facts, outcome.failure
 
-Work that only returns facts needs no files: they are kept in the manifest, and ``batch.facts(out)`` reads them back.
-More items may be given at any later time; those that have a result are not done again.
-
-What the work writes into ``folder`` appears in ``out`` when it returns, under the same relative names.  ``settings``
-are what the results depend on besides the items: a folder with results of others is refused.  On the command line
-`mixfield.cli.batching` adds the options ``--engine``, ``--workers`` and ``--scheduler``, the progress and the summary.
+Files that the work writes into ``folder`` are moved to ``out`` under the same relative names when it returns.  The
+returned facts are stored in the manifest and read back by ``batch.facts(out)``; work that only returns facts needs no
+files.  Later calls may add items; items with a result are not repeated.  ``settings`` are everything else that the
+results depend on: a folder with results of other settings is refused.  `mixfield.cli.batching` adds the options
+``--engine``, ``--workers`` and ``--scheduler``, the progress bar and the summary.
 """
 
 from mixfield.batch.cluster import Dask as Dask

@@ -1,25 +1,25 @@
-"""What is worked through, and what became of it."""
+"""Items of a batch, their outcomes, and the engine that maps one to the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 Work = Callable[[Any, Path], Any]
-"""``work(argument, folder)`` writes its results into ``folder`` and returns facts that fit into JSON."""
+"""``work(argument, folder)`` writes its results into ``folder`` and returns facts that can be written as JSON."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One piece of work.
+    """One call of the work.
 
     Attributes
     ----------
-    name : what people and the manifest call it; no two items of a batch have the same.
-    argument : what the work is called with; must be picklable for workers in other processes.
-    inputs : files it is made from; when one of them changes, a finished item is done again.
+    name : unique in its batch; used in the manifest and in messages.
+    argument : first argument of the work; must be picklable for workers in other processes.
+    inputs : files that the result depends on; an item with a changed input is repeated.
     """
 
     name: str
@@ -27,24 +27,24 @@ class Item:
     inputs: tuple[Path, ...] = ()
 
     def stamp(self) -> list[list[int] | None]:
-        """Size and time of change of each input, None where there is none."""
+        """[size, modification time in ns] of each input, None for a missing file."""
         return [_stamp(path) for path in self.inputs]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an item.
+    """Result or failure of an item.
 
     Attributes
     ----------
-    name : of the item.
-    files : path in the folder of results -> SHA-256 of what was written there.
-    facts : what the work returned.
-    failure : why there is no result, None if there is one.
-    trace : where an unexpected error came from.
-    stamp : see `Item.stamp`, when the work began.
+    name : name of the item.
+    files : relative path in the output folder -> SHA-256 of the content.
+    facts : return value of the work.
+    failure : reason why there is no result; None for a result.
+    trace : traceback of an unexpected error.
+    stamp : `Item.stamp` at the start of the work.
     fresh : False for a result of an earlier run.
-    stops : the failure is one of the place that results go to, and every other item would meet it too.
+    fatal : the output folder cannot be written, so that every other item would fail too.
     """
 
     name: str
@@ -54,14 +54,14 @@ class Outcome:
     trace: str | None = None
     stamp: list[list[int] | None] = field(default_factory=list)
     fresh: bool = True
-    stops: bool = False
+    fatal: bool = False
 
 
 class Engine(Protocol):
-    """Where the work is done."""
+    """Runs the work on items: `Serial`, `Processes`, `Dask`, or an own class with this method."""
 
-    def run(self, work: Work, items: Iterable[Item], out: Path, /) -> Iterator[Outcome]:
-        """Perform the work on each item; outcomes come in the order in which they are ready."""
+    def run(self, work: Work, items: Iterable[Item], out: Path, /) -> Generator[Outcome]:
+        """Yield the outcome of each item as it completes; closing the generator stops the workers."""
 
 
 def _stamp(path: Path) -> list[int] | None:

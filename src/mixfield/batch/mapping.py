@@ -1,10 +1,11 @@
-"""The `map` behind every verb that works through many items."""
+"""`map`: the work on every item that has no result yet."""
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,61 +19,68 @@ from mixfield.errors import BatchError, MixfieldError
 def map(
     work: Work, items: Iterable[Item], out: Path, *, settings: Any = None, engine: Engine | None = None
 ) -> Generator[Outcome]:
-    """Do the work on every item that is not finished, and yield what became of each.
+    """Run the work on every item that has no result in ``out``, and yield the outcome of every item.
 
     Parameters
     ----------
-    work : called with the argument of an item and a folder to write results to; returns facts that fit into JSON.
-        Whatever exception it raises is the failure of this item, and the others go on.
-    items : what to work through; results of earlier runs come first, the others as they get ready.
-    out : folder of results; they appear there whole, with a line in ``manifest.jsonl`` that holds their checksums.
-    settings : what results depend on besides the items, as JSON; a folder with results of other settings is refused.
-    engine : `Serial`, `Processes` or `Dask`; they give the same bytes.
+    work : called with the argument of an item and a folder for its files; returns facts that can be written as JSON.
+        An exception is the failure of this item; the other items are not affected.
+    items : items with different names; results of earlier runs are yielded first, the others as they complete.
+    out : output folder; the files of an item appear there complete, and ``manifest.jsonl`` holds their checksums.
+    settings : what the results depend on besides the items, as JSON; a folder with results of other settings is
+        refused.
+    engine : `Serial` (default), `Processes` or `Dask`; all of them write the same bytes.
+
+    Yields
+    ------
+    Outcome
+        One per item, recorded in the manifest before it is yielded.
 
     Raises
     ------
     BatchError
-        If results cannot be written any more, or the cluster has gone; what is finished stays so.
+        If the output folder cannot be written any more, or the cluster is gone; finished results are kept.
 
     Notes
     -----
-    The run may be stopped at any point, by force too.  A result counts once its line is in the manifest; the same call
-    checks finished results against their checksums and does the missing, damaged and failed ones.
+    The run may be killed at any point.  A result counts once its line is in the manifest; the same call verifies the
+    checksums of finished results and repeats items that are missing, damaged or failed.
     """
     todo = list(items)
-    name, count = Counter(item.name for item in todo).most_common(1)[0] if todo else ("", 1)
-    if count > 1:
-        raise MixfieldError(f"items must have different names, {name!r} comes {count} times")
+    _check_names(todo)
     out = Path(out).absolute()
     with Manifest(out, settings) as manifest:
+        shutil.rmtree(out / DRAFTS, ignore_errors=True)  # left by a killed run; the lock excludes a running one
         missing = []
         for item in todo:
-            known = manifest.finished(item)
-            if known is None:
+            result = manifest.finished(item)
+            if result is None:
                 missing.append(item)
             else:
-                yield known
+                yield result
         if missing:
-            yield from _fresh(work, missing, out, manifest, engine or Serial())
+            yield from _run(work, missing, out, manifest, engine or Serial())
 
 
-def _fresh(work: Work, items: list[Item], out: Path, manifest: Manifest, engine: Engine) -> Iterator[Outcome]:
-    """Outcomes of new work, each recorded before it is told."""
+def _check_names(items: list[Item]) -> None:
+    for name, count in Counter(item.name for item in items).items():
+        if count > 1:
+            raise MixfieldError(f"items must have different names, {name!r} comes {count} times")
+
+
+def _run(work: Work, items: list[Item], out: Path, manifest: Manifest, engine: Engine) -> Generator[Outcome]:
+    """Outcomes of new work, each recorded before it is yielded."""
     drafts = out / DRAFTS
-    shutil.rmtree(drafts, ignore_errors=True)  # of a run that was killed; the manifest is locked, nobody writes there
     try:
         drafts.mkdir(exist_ok=True)
     except OSError as error:
         raise BatchError(f"cannot write to {out}: {error.strerror}") from None
-    outcomes = engine.run(work, items, out)
     try:
-        for outcome in outcomes:
-            if outcome.stops:
-                raise BatchError(f"{outcome.name}: {outcome.failure}")
-            manifest.add(outcome)
-            yield outcome
+        with closing(engine.run(work, items, out)) as outcomes:  # stops the workers before the drafts are removed
+            for outcome in outcomes:
+                if outcome.fatal:
+                    raise BatchError(f"{outcome.name}: {outcome.failure}")
+                manifest.add(outcome)
+                yield outcome
     finally:
-        close = getattr(outcomes, "close", None)
-        if close is not None:
-            close()  # ends the workers before the folder is given up
         shutil.rmtree(drafts, ignore_errors=True)

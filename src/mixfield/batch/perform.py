@@ -1,4 +1,4 @@
-"""What a worker does with an item: the work in a folder of its own, then its files, whole, to where they belong."""
+"""One item in a worker: run the work in a draft folder, then move its files to the output folder."""
 
 from __future__ import annotations
 
@@ -14,65 +14,65 @@ from pathlib import Path
 
 from mixfield import _files
 from mixfield.batch.items import Item, Outcome, Work
-from mixfield.batch.manifest import GO_ON, digest
+from mixfield.batch.manifest import RESUME, digest
 from mixfield.errors import MixfieldError, MixfieldWarning, sentence
 
 DRAFTS = ".drafts"
 
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+_NOT_WRITABLE = {"ENOSPC", "EDQUOT", "EROFS", "EFBIG"}  # by name: not every system has all of them
 
 
 def perform(work: Work, item: Item, out: Path) -> Outcome:
-    """Do the work on one item; never raises but for the interruption of the whole run."""
+    """Run the work on one item.  An exception of the work is the failure of the item."""
     stamp = item.stamp()
     try:
-        draft = _draft(out)
+        draft = _draft_folder(out)
     except OSError as error:
-        reason = f"cannot write to {out}: {error.strerror}; every worker must see this folder; {GO_ON}"
-        return Outcome(item.name, failure=reason, stops=True)
+        reason = f"cannot write to {out}: {error.strerror}; every worker must see this folder; {RESUME}"
+        return Outcome(item.name, failure=reason, fatal=True)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MixfieldWarning)  # the same facts are notes of the results
+            warnings.simplefilter("ignore", MixfieldWarning)  # results carry the same facts as notes
             facts = json.loads(json.dumps(work(item.argument, draft)))
         return Outcome(item.name, _publish(draft, out), facts, stamp=stamp)
     except Exception as error:
         return _failed(item, error, out)
     finally:
-        if _entries(draft):
+        if _has_entries(draft):
             shutil.rmtree(draft, ignore_errors=True)
 
 
-def _draft(out: Path) -> Path:
-    """An empty folder: that of the item before if nothing is left there, for a new one costs more than a tiny item."""
-    draft = out / DRAFTS / _name(os.getpid())
+def _draft_folder(out: Path) -> Path:
+    """An empty folder of this process.  It is reused by later items: a new folder costs more than a tiny item."""
+    draft = out / DRAFTS / _draft_name(os.getpid())
     draft.mkdir(exist_ok=True)
-    if _entries(draft):  # they could not be removed
-        _name.cache_clear()
-        return _draft(out)
+    if _has_entries(draft):  # they could not be removed
+        _draft_name.cache_clear()
+        return _draft_folder(out)
     return draft
 
 
 @lru_cache(maxsize=1)
-def _name(process: int) -> str:  # noqa: ARG001 (a forked child needs its own)
-    """A name that no other worker has, on no machine."""
+def _draft_name(process: int) -> str:  # noqa: ARG001 (a forked child needs its own)
+    """A name that is unique over all workers on all machines."""
     return secrets.token_hex(8)
 
 
-def _entries(folder: Path) -> bool:
-    """Whether something is in a folder that is there."""
+def _has_entries(folder: Path) -> bool:
+    """True if a folder exists and is not empty."""
     try:
-        with os.scandir(folder) as found:
-            return any(True for _ in found)
+        with os.scandir(folder) as entries:
+            return any(True for _ in entries)
     except FileNotFoundError:
         return False
 
 
 def _publish(draft: Path, out: Path) -> dict[str, str]:
-    """Move every file of a draft to the same place in ``out``; returns their checksums."""
+    """Move every file of a draft folder to the same relative path in ``out``; returns path -> SHA-256."""
     files: dict[str, str] = {}
     for path in sorted(path for path in draft.rglob("*") if not path.is_dir() or path.is_symlink()):
         name = path.relative_to(draft).as_posix()
-        _files.inside(draft, name)  # a link could point anywhere
+        _files.inside(draft, name)  # raises for links that lead out of the folder
         files[name] = digest(path)
     for name in files:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
@@ -81,9 +81,10 @@ def _publish(draft: Path, out: Path) -> dict[str, str]:
 
 
 def _failed(item: Item, error: Exception, out: Path) -> Outcome:
-    if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        reason = f"cannot write to {out}: {error.strerror or error}; {GO_ON}"
-        return Outcome(item.name, failure=reason, stops=True)
+    """The outcome of an item whose work raised an exception."""
+    if isinstance(error, OSError) and errno.errorcode.get(error.errno or 0) in _NOT_WRITABLE:
+        reason = f"cannot write to {out}: {error.strerror or error}; {RESUME}"
+        return Outcome(item.name, failure=reason, fatal=True)
     if isinstance(error, (MixfieldError, OSError)):
         return Outcome(item.name, failure=sentence(error))
     if isinstance(error, MemoryError):

@@ -1,4 +1,4 @@
-"""Workers on this machine: processes that do one item at a time, and die with their driver."""
+"""Worker processes on this machine."""
 
 from __future__ import annotations
 
@@ -8,211 +8,182 @@ import pickle
 import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Generator, Iterable
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from mixfield import _threads
-from mixfield.batch.interrupts import deaf
+from mixfield.batch.interrupts import sigint_blocked
 from mixfield.batch.items import Item, Outcome, Work
-from mixfield.batch.perform import perform
-from mixfield.batch.threads import limited
+from mixfield.batch.tasks import ATTEMPTS, TaskResult, WorkerLostError, perform_task, run_tasks
+from mixfield.batch.threads import thread_limit
 from mixfield.errors import BatchError, MixfieldError
 
-ATTEMPTS = 2  # workers that an item may cost before it has failed
-HERE = "here"  # the first word of a worker
+READY = "ready"  # first message of a worker
 GUARD = 'a program that starts processes comes from a file and guards its main part by if __name__ == "__main__":'
-QUICK = 0.05  # seconds; a worker at quick items holds the next one too, and never waits for its driver
-UNSENDABLE = (pickle.PicklingError, AttributeError, TypeError)  # what Python says of things it cannot pickle
+GRACE_SECONDS = 0.2  # for idle workers to exit by themselves
+SIGKILL = 9  # `signal.SIGKILL` does not exist on Windows
+NOT_PICKLABLE = (pickle.PicklingError, AttributeError, TypeError)  # what Python raises for objects it cannot pickle
 
-Task = tuple[Item, int]  # an item, and which attempt at it this is
+Tasks = SimpleQueue[tuple[Future[Any], list[Item]] | None]
 
 
 @dataclass(frozen=True)
 class Processes:
-    """Local worker processes, which share the cores.
+    """Local worker processes that share the cores.
 
     Attributes
     ----------
-    workers : how many; each gets an equal part of the cores for its threads.
-    method : how they are started, ``"spawn"``, ``"forkserver"`` or ``"fork"``.
+    workers : number of processes; each uses an equal share of the cores for its threads.
+    method : start method, ``"spawn"``, ``"forkserver"`` or ``"fork"``.
 
     Notes
     -----
-    A program that uses it guards its main part by ``if __name__ == "__main__":``, as for every process started by
-    ``multiprocessing``.  A worker that is killed is replaced, and its item is tried once more; one that cannot even
-    start ends the run.
+    A program that uses it guards its main part by ``if __name__ == "__main__":``, as for every use of
+    ``multiprocessing``.  A worker that dies is replaced, and its item is tried once more; a worker that cannot start
+    ends the run.  Workers exit with their driver, however that ends.
     """
 
     workers: int
     method: str = "spawn"
 
-    def run(self, work: Work, items: Iterable[Item], out: Path) -> Iterator[Outcome]:
+    def run(self, work: Work, items: Iterable[Item], out: Path) -> Generator[Outcome]:
         """See `Engine`."""
-        tasks = _Tasks(items)
-        workers: list[_Worker] = []
-        outcomes: list[Outcome] = []
+        todo = list(items)
+        threads = max(1, _threads.available() // self.workers)
+        pool = ProcessPool(min(self.workers, len(todo)), threads, self.method, work, out)
         try:
-            while True:
-                self._hand_out(tasks, workers, lambda: self._start(work, out))
-                yield from outcomes  # while the workers are at the next ones
-                busy = [worker for worker in workers if worker.tasks]
-                if not busy:
-                    return
-                outcomes = []
-                for worker in _ready(busy):
-                    outcome = worker.take()
-                    if outcome is None:
-                        workers.remove(worker)
-                        outcome = tasks.take_back(worker)
-                    outcomes += [] if outcome is None else [outcome]
+            yield from run_tasks(pool, todo)
         finally:
-            for worker in workers:
-                worker.end()
-
-    def _hand_out(self, tasks: _Tasks, workers: list[_Worker], start: Callable[[], _Worker]) -> None:
-        """Let no worker be idle, then give those at quick items the next one."""
-        for held in (0, 1):
-            for worker in workers:
-                if worker.wants(held) and (task := tasks.next()) is not None:
-                    worker.give(task)
-            while len(workers) < self.workers and (task := tasks.next()) is not None:
-                workers.append(start())
-                workers[-1].give(task)
-
-    def _start(self, work: Work, out: Path) -> _Worker:
-        with limited(max(1, _threads.available() // self.workers)), deaf():
-            try:
-                return _Worker(multiprocessing.get_context(self.method), work, out)
-            except UNSENDABLE as error:
-                raise MixfieldError(f"the work cannot be sent to other processes: {error}") from None
+            pool.close()
 
 
-class _Tasks:
-    """Items to do, those of dead workers first."""
+class ProcessPool:
+    """The processes of one run, see `mixfield.batch.tasks.Pool`; a lost process costs one task."""
 
-    def __init__(self, items: Iterable[Item]) -> None:
-        self._untried, self._again = iter(items), deque[Task]()
+    shares_workers = False
 
-    def next(self) -> Task | None:
-        if self._again:
-            return self._again.popleft()
-        item = next(self._untried, None)
-        return None if item is None else (item, 1)
+    def __init__(self, count: int, threads: int, method: str, work: Work, out: Path) -> None:
+        self.slots = 2 * count  # the second half waits in the driver for the next idle worker
+        self._count, self._threads = count, threads
+        self._context, self._work, self._out = multiprocessing.get_context(method), work, out
+        self._tasks, self._workers = Tasks(), list[_Worker]()
 
-    def take_back(self, worker: _Worker) -> Outcome | None:
-        """What a dead worker held; the outcome of the item over which it died, unless it is tried again."""
-        (item, attempt), *untouched = worker.tasks
-        self._again += untouched
-        if attempt == ATTEMPTS:
-            return worker.epitaph()
-        self._again.append((item, attempt + 1))
-        return None
+    def maintain(self) -> None:
+        """Start missing workers."""
+        for _ in range(self._count - len(self._workers)):
+            with thread_limit(self._threads), sigint_blocked():
+                self._workers.append(_Worker(self._tasks, self._context, self._work, self._out))
+
+    def submit(self, items: list[Item]) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._tasks.put((future, items))
+        return future
+
+    def result(self, future: Future[Any]) -> TaskResult:
+        try:
+            result: TaskResult = future.result()
+        except _ConnectionLostError as error:
+            (worker,) = error.args
+            self._workers.remove(worker)
+            raise WorkerLostError(worker.failure()) from None
+        return result
+
+    def close(self) -> None:
+        """End all workers: idle ones exit by themselves, busy ones are terminated."""
+        with suppress(Empty):
+            while True:
+                self._tasks.get_nowait()
+        for _ in self._workers:
+            self._tasks.put(None)
+        deadline = time.monotonic() + GRACE_SECONDS
+        for worker in self._workers:
+            worker.end(deadline)
+
+
+class _ConnectionLostError(Exception):
+    """A process ended in the middle of a task; the argument is its `_Worker`."""
 
 
 class _Worker:
-    """The driver's end of a worker process; the first of ``tasks`` is the one it is at."""
+    """A worker process, and the thread of the driver that sends it tasks and waits for their results."""
 
-    def __init__(self, context: Any, work: Work, out: Path) -> None:
-        self.tasks = deque[Task]()
-        self._quick, self._began, self._started = False, 0.0, False
-        self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, work, out), daemon=True)
-        self._process.start()
-        theirs.close()
-
-    def wants(self, held: int) -> bool:
-        """Whether a worker with so many tasks should get another."""
-        return len(self.tasks) == held and (held == 0 or self._quick)
-
-    def give(self, task: Task) -> None:
-        if not self.tasks:
-            self._began = time.monotonic()
-        self.tasks.append(task)
+    def __init__(self, tasks: Tasks, context: Any, work: Work, out: Path) -> None:
+        self._tasks, self._started = tasks, False
+        self._connection, child_end = context.Pipe()
+        self._process = context.Process(target=_serve, args=(child_end, work, out), daemon=True)
         try:
-            self.connection.send(task[0])
-        except ConnectionError:
-            pass  # it is dead already: `take` will tell
-        except UNSENDABLE as error:
-            raise MixfieldError(f"item {task[0].name!r} cannot be sent to other processes: {error}") from None
+            self._process.start()
+        except NOT_PICKLABLE as error:
+            raise MixfieldError(f"the work cannot be sent to other processes: {error}") from None
+        child_end.close()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
 
-    def tells(self) -> bool:
-        """Whether what it says, if anything, is more than that it has started."""
-        if self._started:
-            return True
-        try:
-            self._started = self.connection.recv() == HERE
-        except (EOFError, ConnectionError):
-            return True
-        return False
+    def failure(self) -> str:
+        """Why an item failed whose process died; raises `BatchError` if the process could not even start."""
+        self.end(time.monotonic() + GRACE_SECONDS)
+        code = self._process.exitcode
+        if not self._started and code == 1:  # an exception, not a signal
+            raise BatchError(f"workers cannot start: {GUARD}")
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        memory = " (often a sign of too little memory)" if code == -SIGKILL else ""
+        return f"its worker {how}{memory}, {ATTEMPTS} times"
 
-    def take(self) -> Outcome | None:
-        """The outcome of the first task, None if the worker died over it."""
-        try:
-            outcome: Outcome = self.connection.recv()
-        except (EOFError, ConnectionError):
-            self.end()
-            if not self._started and self._process.exitcode == 1:  # by an exception, not by a signal
-                raise BatchError(f"workers cannot start: {GUARD}") from None
-            return None
-        self.tasks.popleft()
-        now = time.monotonic()
-        self._quick, self._began = now - self._began < QUICK, now
-        return outcome
-
-    def epitaph(self) -> Outcome:
-        """The outcome of an item over which the worker died."""
-        (item, attempt), code = self.tasks[0], self._process.exitcode
-        how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
-        memory = " (often a sign of too little memory)" if code == -signal.SIGKILL else ""
-        return Outcome(item.name, failure=f"its worker {how}{memory}, {attempt} times")
-
-    def end(self) -> None:
-        self.connection.close()
-        self._process.join(0.2)  # idle workers leave when nobody is at the other end
+    def end(self, deadline: float) -> None:
+        """Wait for the process until the deadline, then terminate it."""
+        self._process.join(max(0.0, deadline - time.monotonic()))
         self._process.terminate()
         self._process.join()
+        self._thread.join()
+
+    def _run(self) -> None:
+        """The thread: one task after the other, until the queue holds None or the process is lost."""
+        for future, items in iter(self._tasks.get, None):
+            try:
+                future.set_result(self._call(items))
+            except (EOFError, OSError):
+                future.set_exception(_ConnectionLostError(self))
+                break
+            except Exception as error:
+                future.set_exception(error)
+        with suppress(OSError):
+            self._connection.send(None)
+        self._connection.close()
+
+    def _call(self, items: list[Item]) -> TaskResult:
+        self._started = self._started or self._connection.recv() == READY
+        self._connection.send([_pickled(item) for item in items])
+        result: TaskResult = self._connection.recv()
+        return result
 
 
-def _ready(workers: list[_Worker]) -> list[_Worker]:
-    """Workers who have something to say."""
-    speaking = set(wait([worker.connection for worker in workers]))
-    return [worker for worker in workers if worker.connection in speaking and worker.tells()]
+def _pickled(item: Item) -> bytes:
+    """One by one, so that an error names its item."""
+    try:
+        return pickle.dumps(item)
+    except NOT_PICKLABLE as error:
+        raise MixfieldError(f"item {item.name!r} cannot be sent to other processes: {error}") from None
 
 
-def _serve(connection: Connection[Outcome | str, Item], work: Work, out: Path) -> None:
-    """The life of a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver is told, and ends us
-    given = SimpleQueue[Item | Exception]()
-    threading.Thread(target=_listen, args=(connection, given, os.getppid()), daemon=True).start()
-    with suppress(ConnectionError):
-        connection.send(HERE)
-    while True:
-        item = given.get()
-        if isinstance(item, Exception):
-            raise item
-        outcome = perform(work, item, out)
-        with suppress(ConnectionError):  # `_listen` ends us
-            connection.send(outcome)
+def _serve(connection: Connection[TaskResult | str, list[bytes] | None], work: Work, out: Path) -> None:
+    """The worker process: one task after the other, until the driver sends None."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the driver, which ends its workers
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    with suppress(EOFError, ConnectionError):  # the driver has ended, or ends this worker
+        connection.send(READY)
+        while (items := connection.recv()) is not None:
+            connection.send(perform_task([pickle.loads(item) for item in items], work, out))
 
 
-def _listen(connection: Connection[Outcome | str, Item], given: SimpleQueue[Item | Exception], parent: int) -> None:
-    """Take what the driver gives, also during the work, so that it need not wait; without a driver there is no work.
-
-    The end of a pipe does not always tell: workers that were forked hold the driver's ends of each other's pipes.
-    """
-    while True:
-        try:
-            while not connection.poll(1.0):
-                if os.getppid() != parent:
-                    os._exit(0)
-            given.put(connection.recv())
-        except (EOFError, ConnectionError):
-            os._exit(0)
-        except Exception as error:  # an item that cannot be unpickled here
-            given.put(error)
+def _exit_with_parent() -> None:
+    """Exit in the middle of a task when the driver has ended, so that no two runs write to one folder."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)

@@ -1,8 +1,8 @@
-"""One item after the other, in this process."""
+"""The serial engine: one item after the other in this process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from mixfield.batch.perform import perform
 
 @dataclass(frozen=True)
 class Serial:
-    """No workers: everything here, with all threads for each item."""
+    """No workers: every item runs in this process, with all its threads."""
 
-    def run(self, work: Work, items: Iterable[Item], out: Path) -> Iterator[Outcome]:
+    def run(self, work: Work, items: Iterable[Item], out: Path) -> Generator[Outcome]:
+        """See `Engine`."""
         for item in items:
             yield perform(work, item, out)

@@ -1,4 +1,4 @@
-"""Threads inside workers, limited so that N workers do not fight for the cores."""
+"""Thread limits of workers, so that N workers do not oversubscribe the cores."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_SETTINGS = ("MIXFIELD_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+VARIABLES = ("MIXFIELD_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @contextmanager
-def limited(threads: int) -> Iterator[None]:
-    """What is called and started in this block uses so many threads."""
-    before = {name: os.environ.get(name) for name in _SETTINGS}
-    os.environ.update(dict.fromkeys(_SETTINGS, str(threads)))
+def thread_limit(threads: int) -> Iterator[None]:
+    """Set the environment variables that limit threads, for this process and for processes started in the block."""
+    saved = {name: os.environ.get(name) for name in VARIABLES}
+    os.environ.update(dict.fromkeys(VARIABLES, str(threads)))
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in saved.items():
             if value is None:
                 os.environ.pop(name, None)
             else:

@@ -1,4 +1,4 @@
-"""The command line: each verb parses, calls the public function, writes and prints."""
+"""The command line, one file per verb: parse, call the library, write files, print."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mixfield.cli import demo, detect, report, segment, solve, track, video
 from mixfield.cli.terminal import stoppable
 
 app = typer.Typer(
+    name="mixfield",
     help="Several weighted interpretations of a discrete random field, where mean field returns one.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -30,7 +31,7 @@ def version(show: Annotated[bool, typer.Option("--version", help="Show the versi
 
 
 def main() -> None:
-    """Run the command line: bad input is one sentence and exit code 2."""
+    """Run the command line.  Bad input ends with one sentence and exit code 2."""
     from mixfield.errors import MixfieldError, sentence
 
     try:

@@ -1,15 +1,15 @@
-"""What verbs over many items share: the choice of workers, the progress, the summary."""
+"""Options, progress and summary of verbs that work on many items."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mixfield.cli.terminal import console, stop
+from mixfield.cli.terminal import printable, stop
 
 if TYPE_CHECKING:
     from mixfield.batch import Engine as AnyEngine
@@ -23,11 +23,21 @@ Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, such 
 
 
 def engine(name: str, workers: int | None, scheduler: str) -> AnyEngine:
-    """The engine that the options ask for."""
+    """The engine for ``--engine``, ``--workers`` and ``--scheduler``."""
     from mixfield import _threads, batch
-    from mixfield.errors import MixfieldError
 
     name = name or ("dask" if scheduler else "processes" if (workers or 1) > 1 else "serial")
+    _check(name, workers, scheduler)
+    if name == "serial":
+        return batch.Serial()
+    if name == "dask":
+        return batch.Dask(scheduler or None, workers)
+    return batch.Processes(workers or _threads.available())
+
+
+def _check(name: str, workers: int | None, scheduler: str) -> None:
+    from mixfield.errors import MixfieldError
+
     if name not in ("serial", "processes", "dask"):
         raise MixfieldError(f"--engine must be serial, processes or dask, got {name!r}")
     if scheduler and name != "dask":
@@ -36,23 +46,18 @@ def engine(name: str, workers: int | None, scheduler: str) -> AnyEngine:
         raise MixfieldError("--workers is for this machine; with --scheduler its own workers are used")
     if name == "serial" and (workers or 1) > 1:
         raise MixfieldError(f"--engine serial has one worker, got --workers {workers}")
-    if name == "serial":
-        return batch.Serial()
-    return (
-        batch.Dask(scheduler or None, workers) if name == "dask" else batch.Processes(workers or _threads.available())
-    )
 
 
 @dataclass
 class Results:
-    """What became of a batch: facts and failures by the names of the items."""
+    """Facts and failures of a batch, by item name."""
 
     tally: Tally
     facts: dict[str, Any] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Complain if nothing but failures came out: the command is wrong, rather than an item."""
+        """Raise a `MixfieldError` if every item failed: then the command is wrong rather than an item."""
         from mixfield.errors import MixfieldError
 
         if self.failures and not self.facts:
@@ -60,7 +65,7 @@ class Results:
             raise MixfieldError(printable(f"all {len(self.failures)} failed, the first, {name}: {reason}"))
 
     def conclude(self, *, quiet: bool) -> None:
-        """Name what failed; the exit code is 1 then."""
+        """Print the failures; with any, the exit code is 1."""
         self.check()
         for name, reason in self.failures.items() if not quiet else ():
             typer.echo(f"failed: {printable(name)}: {printable(reason)}", err=True)
@@ -69,12 +74,12 @@ class Results:
 
 
 def follow(outcomes: Generator[Outcome], what: str, total: int, *, quiet: bool) -> Results:
-    """Go through a batch and show how far it is."""
+    """Collect the outcomes of a batch and show its progress."""
     from mixfield.batch import Tally
 
     results = Results(Tally(total))
     try:
-        with _shown(what, total, quiet=quiet) as show:
+        with _progress_bar(what, total, quiet=quiet) as show:
             for outcome in outcomes:
                 results.tally.add(outcome)
                 show(results.tally)
@@ -88,14 +93,9 @@ def follow(outcomes: Generator[Outcome], what: str, total: int, *, quiet: bool) 
     return results
 
 
-def printable(text: str) -> str:
-    """A text from outside, such as a file name, without what would steer a terminal or cannot be printed."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 @contextmanager
-def _shown(what: str, total: int, *, quiet: bool) -> Iterator[Any]:
-    """A bar on a terminal; nothing in a pipe, or if quiet."""
+def _progress_bar(what: str, total: int, *, quiet: bool) -> Iterator[Callable[[Tally], None]]:
+    """A function that shows a tally: a bar on a terminal, nothing in a pipe or if quiet."""
     from rich import progress
     from rich.console import Console
 
@@ -106,21 +106,8 @@ def _shown(what: str, total: int, *, quiet: bool) -> Iterator[Any]:
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
-        progress.TextColumn("{task.fields[at]}"),
+        progress.TextColumn("{task.fields[tally]}"),
     )
     with progress.Progress(*columns, console=screen, transient=True) as bar:
-        task = bar.add_task(what, total=total, at="")
-        yield lambda tally: bar.update(task, completed=tally.settled, at=str(tally))
-
-
-def table(title: str, heads: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    """Print a table; texts are shown as they are."""
-    from rich.table import Table
-    from rich.text import Text
-
-    found = Table(title=Text(printable(title)), title_justify="left")
-    for head in heads:
-        found.add_column(head, justify="right")
-    for row in rows:
-        found.add_row(*(Text(printable(str(value))) for value in row))
-    console().print(found)
+        task = bar.add_task(what, total=total, tally="")
+        yield lambda tally: bar.update(task, completed=tally.completed, tally=str(tally))

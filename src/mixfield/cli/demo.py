@@ -1,4 +1,4 @@
-"""``mixfield demo``: what mean field misses and the modes find, on a photograph, on people, on a graph."""
+"""``mixfield demo``: a photograph, people in a room or a graph, in which mean field misses an interpretation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from mixfield.cli.options import Json, Seed, Threads, check_folder, solver
-from mixfield.cli.terminal import Progress, console, print_table
+from mixfield.cli.terminal import Progress, print_table, say
 
-AGAIN = "nothing was written, and the same command begins again"
+NOTHING_WRITTEN = "nothing was written, and the same command begins again"
 
 
 def demo(
@@ -29,93 +29,88 @@ def demo(
     if people and graph:
         raise MixfieldError("choose one demo: --people or --graph")
     check_folder(out)
-    if people:
-        _people(out, seed, threads, as_json)
-    elif graph:
-        _graph(out, seed, threads, as_json)
-    elif find_spec("skimage") is None:
+    if not people and not graph and find_spec("skimage") is None:
         typer.echo("the photograph comes with scikit-image (pip install 'mixfield[demo]'); here is the graph", err=True)
-        _graph(out, seed, threads, as_json)
-    else:
-        _photograph(out, seed, threads, as_json)
+        graph = True
+    run, show = (_people, _print_people) if people else (_graph, _print_graph) if graph else (_photo, _print_photo)
+    with solver(threads) as how:
+        facts = run(out, {"rng": seed, "solver": how}, as_json)
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    command = show(facts, out)
+    say(f"look at: {facts['report']}   figure: {facts['figure']}", f"next:    {command}")
 
 
-def _photograph(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
+def _photo(out: Path, options: dict[str, Any], quiet: bool) -> dict[str, Any]:
     from mixfield.reports import demos
 
-    with Progress("modes", 4, quiet=as_json, stopped=AGAIN) as advance:
-        found = demos.photograph(out, rng=seed, solver=solver(threads), progress=advance)
-    if as_json:
-        typer.echo(json.dumps(found))
-        return
-    screen = console()
-    screen.print(
-        "Somebody scribbled on a photograph: this is the astronaut, that is background. Two questions are open:"
-    )
-    screen.print("is the black helmet hers, and the black table behind it? A single answer would hide that.\n")
-    rows = [
-        (k, f"{100 * weight:.1f} %", f"{100 * mode['differs']:.1f} % of the pixels" if k > 1 else "")
-        for k, (weight, mode) in enumerate(zip(found["weights"], found["modes"], strict=True), 1)
-    ]
-    print_table("Interpretations of the same scribbles", ("mode", "probability", "differs from mode 1"), rows)
-    scores = f"mixfield segment {out}/image.png --scores {out}/scribbles.png --out mixfield-segment"
-    _pointers(found, f"{scores} && mixfield report mixfield-segment")
+    with Progress("modes", 4, quiet=quiet, stopped=NOTHING_WRITTEN) as advance:
+        return demos.photograph(out, progress=advance, **options)
 
 
-def _people(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
+def _people(out: Path, options: dict[str, Any], quiet: bool) -> dict[str, Any]:
     from mixfield.reports import demos
 
     kept = f"the frames that are done are in {out}/modes, and the same command begins again"
-    with Progress("frames", demos.FRAMES, quiet=as_json, stopped=kept) as advance:
-        found = demos.people(out, rng=seed, solver=solver(threads), progress=advance)
-    if as_json:
-        typer.echo(json.dumps(found))
-        return
-    screen = console()
-    screen.print("Four people walk through a room; two cameras see noisy silhouettes in which people hide one another.")
-    screen.print("Each frame is explained in up to four ways, and the tracks through time choose among them.\n")
-    rows = [
-        ("frames", found["frames"]),
-        ("tracks", found["tracks"]),
-        ("people per frame", f"{found['people_per_frame']:.1f}"),
-        ("frames in which time chose another mode than the heaviest", found["frames_not_heaviest"]),
-        ("distance from the best possible choice, at most", f"{found['gap_percent']:.3f} %"),
-    ]
-    print_table("What was found", ("", ""), rows)
-    _pointers(found, f"mixfield track {out}/modes --cell 0.25 --frame-rate 4 --max-speed 2 --out tracks.csv")
+    with Progress("frames", demos.FRAMES, quiet=quiet, stopped=kept) as advance:
+        return demos.people(out, progress=advance, **options)
 
 
-def _graph(out: Path, seed: int, threads: int | None, as_json: bool) -> None:
+def _graph(out: Path, options: dict[str, Any], quiet: bool) -> dict[str, Any]:
     from mixfield.reports import demos
 
-    with Progress("steps", demos.STEPS, quiet=as_json, stopped=AGAIN) as advance:
-        found = demos.graph(out, rng=seed, solver=solver(threads), progress=advance)
-    if as_json:
-        typer.echo(json.dumps(found))
-        return
-    screen = console()
-    rows, columns = found["shape"]
-    screen.print(f"A grid of {rows} x {columns} binary variables. Neighbours attract, strongly in the right half;")
-    screen.print("evidence for label 1 in the top half, none in the bottom half.\n")
-    first, second = (f"{100 * weight:.0f} %" for weight in found["weights"][:2])
-    table = [
-        ("mean field", f"P(1) = {found['corner']:.3f} in the bottom right quarter", _nats(found, "mean_field_log_z")),
-        (
-            "mixfield",
-            f"{first} and {second}: {found['flipped_variables']} variables flip",
-            _nats(found, "mixture_log_z"),
-        ),
-        ("log-odds", f"{found['log_odds']:+.2f} nats", f"exact: {found['exact_log_odds']:+.2f}"),
+    with Progress("steps", demos.STEPS, quiet=quiet, stopped=NOTHING_WRITTEN) as advance:
+        return demos.graph(out, progress=advance, **options)
+
+
+def _print_photo(facts: dict[str, Any], out: Path) -> str:
+    """Print what was found; returns the command to try next."""
+    say(
+        "Somebody scribbled on a photograph: this is the astronaut, that is background. Two questions are open:",
+        "is the black helmet hers, and the black table behind it? A single answer would hide that.\n",
+    )
+    rows = [
+        (k, f"{100 * weight:.1f} %", f"{100 * mode['differs']:.1f} % of the pixels" if k > 1 else "")
+        for k, (weight, mode) in enumerate(zip(facts["weights"], facts["modes"], strict=True), 1)
     ]
-    print_table("What they say", ("", "answer", "distance to the truth (KL)"), table)
-    _pointers(found, f"mixfield solve {found['model']} --modes 8 --exact")
+    print_table("Interpretations of the same scribbles", ("mode", "probability", "differs from mode 1"), rows)
+    command = f"mixfield segment {out}/image.png --scores {out}/scribbles.png --out mixfield-segment"
+    return f"{command} && mixfield report mixfield-segment"
 
 
-def _nats(found: dict[str, Any], name: str) -> str:
-    return f"{found['exact_log_z'] - found[name]:.2f} nats"
+def _print_people(facts: dict[str, Any], out: Path) -> str:
+    """Print what was found; returns the command to try next."""
+    say(
+        "Four people walk through a room; two cameras see noisy silhouettes in which people hide one another.",
+        "Each frame is explained in up to four ways, and the tracks through time choose among them.\n",
+    )
+    rows = [
+        ("frames", facts["frames"]),
+        ("tracks", facts["tracks"]),
+        ("people per frame", f"{facts['people_per_frame']:.1f}"),
+        ("frames in which time chose another mode than the heaviest", facts["frames_not_heaviest"]),
+        ("distance from the best possible choice, at most", f"{facts['gap_percent']:.3f} %"),
+    ]
+    print_table("What was found", ("", ""), rows)
+    return f"mixfield track {out}/modes --cell 0.25 --frame-rate 4 --max-speed 2 --out tracks.csv"
 
 
-def _pointers(found: dict[str, Any], following: str) -> None:
-    screen = console()
-    screen.print(f"look at: {found['report']}   figure: {found['figure']}", highlight=False)
-    screen.print(f"next:    {following}", highlight=False)
+def _print_graph(facts: dict[str, Any], _out: Path) -> str:
+    """Print what was found; returns the command to try next."""
+    height, width = facts["shape"]
+    say(
+        f"A grid of {height} x {width} binary variables. Neighbours attract, strongly in the right half;",
+        "evidence for label 1 in the top half, none in the bottom half.\n",
+    )
+    first, second = (f"{100 * weight:.0f} %" for weight in facts["weights"][:2])
+    mean_field, mixture = (
+        f"{facts['exact_log_z'] - facts[name]:.2f} nats" for name in ("mean_field_log_z", "mixture_log_z")
+    )
+    rows = [
+        ("mean field", f"P(1) = {facts['corner']:.3f} in the bottom right quarter", mean_field),
+        ("mixfield", f"{first} and {second}: {facts['flipped_variables']} variables flip", mixture),
+        ("log-odds", f"{facts['log_odds']:+.2f} nats", f"exact: {facts['exact_log_odds']:+.2f}"),
+    ]
+    print_table("What they say", ("", "answer", "distance to the truth (KL)"), rows)
+    return f"mixfield solve {facts['model']} --modes 8 --exact"

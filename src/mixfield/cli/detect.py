@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,39 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixfield.cli import batching
-from mixfield.cli.options import Json, Threads
-from mixfield.cli.terminal import console
+from mixfield.cli.options import Json, Threads, frame_slice, solver
+from mixfield.cli.terminal import say
 
 if TYPE_CHECKING:
     from mixfield.io.detection_run import DetectionTask
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """The work on one frame, with a picture of every n-th."""
-
-    detected: DetectionTask
-    pictures: int
-    threads: int | None
-
-    def __call__(self, frame: int, folder: Path) -> dict[str, Any]:
-        import mixfield as mf
-
-        threads = {} if self.threads is None else {"threads": self.threads}
-        solver = mf.Solver(tolerance=1e-4, max_iterations=300, **threads)  # here, for the threads of this worker
-        facts = replace(self.detected, solver=solver)(frame, folder)
-        if self.pictures and frame % self.pictures == 0:
-            self._draw(frame, folder)
-        return facts
-
-    def _draw(self, frame: int, folder: Path) -> None:
-        import mixfield as mf
-        from mixfield.io import opencv
-        from mixfield.reports.overlay import overlay
-
-        (file,) = folder.glob("*.npz")
-        picture = overlay(mf.load(file), self.detected.scene, self.detected.footage.pictures(frame))
-        opencv.write_image(file.with_suffix(".png"), picture)
+    from mixfield.scene.scene import Scene
 
 
 def detect(
@@ -69,53 +43,75 @@ def detect(
         _init(scene, init, as_json)
         return
     import mixfield as mf
-    from mixfield.apps.detection import CRITERIA
-    from mixfield.errors import MixfieldError
     from mixfield.io.detection_run import DetectionRun, DetectionTask
     from mixfield.io.mot import write_mot
     from mixfield.io.scene_file import read_footage
 
-    if criterion not in CRITERIA:
-        raise MixfieldError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
-    room, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
+    _check_criterion(criterion)
+    area, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
-    notes = [
-        f"{scene}: camera {view.name or number} sees no cell of the ground: check its calibration, or leave it out"
-        for number, view in enumerate(room.views)
-        if not view.visible.any()
-    ]
-    run = DetectionRun(out, room, modes, criterion)
-    work = _Drawn(DetectionTask(room, footage, modes, criterion), pictures, threads)
+    notes = _blind_cameras(area, scene)
+    work = DetectAndDraw(DetectionTask(area, footage, modes, criterion), pictures, threads)
     started = time.perf_counter()
-    outcomes = run.outcomes(work, footage, chosen, engine=batching.engine(engine, workers, scheduler))
+    where = batching.engine(engine, workers, scheduler)
+    outcomes = DetectionRun(out, area, modes, criterion).outcomes(work, footage, chosen, engine=where)
     results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)
-    seconds = time.perf_counter() - started
-    found = {frame: results.facts[str(frame)]["people"] for frame in chosen if str(frame) in results.facts}
-    write_mot(out / "detections.txt", found, room)
-    new = results.tally.done
+    people = {frame: results.facts[str(frame)]["people"] for frame in chosen if str(frame) in results.facts}
+    write_mot(out / "detections.txt", people, area)
     facts = {
         "frames": len(chosen),
-        "computed": new,
-        "seconds": seconds,
+        "computed": results.tally.done,
+        "seconds": time.perf_counter() - started,
         "folder": str(out),
-        "people": {str(frame): [[round(x, 3), round(y, 3)] for x, y in people] for frame, people in found.items()},
+        "people": {str(frame): [[round(x, 3), round(y, 3)] for x, y in found] for frame, found in people.items()},
         "failures": results.failures,
         "notes": notes,
     }
     if as_json:
         typer.echo(json.dumps(facts))
-        results.conclude(quiet=True)
-        return
-    for note in notes:
-        typer.echo(note, err=True)
-    results.check()
-    people = sum(len(p) for p in found.values()) / max(len(found), 1)
-    screen = console()
-    screen.print(f"{len(chosen)} frames, {new} of them new, {seconds:.1f} s; {people:.1f} people per frame")
-    typer.echo(f"posteriors: {out}/frame_*.npz   heaviest modes: {out}/detections.txt")
+    else:
+        for note in notes:
+            typer.echo(note, err=True)
+        results.check()
+        _print(facts, out, pictures)
+    results.conclude(quiet=as_json)
+
+
+@dataclass(frozen=True)
+class DetectAndDraw:
+    """The work on one frame: the posterior, and a picture of every ``pictures``-th frame."""
+
+    detected: DetectionTask
+    pictures: int
+    threads: int | None
+
+    def __call__(self, frame: int, folder: Path) -> dict[str, Any]:
+        with solver(self.threads) as how:  # made here, for the default is the number of threads of this worker
+            facts = replace(self.detected, solver=how)(frame, folder)
+        if self.pictures and frame % self.pictures == 0:
+            self._draw(frame, folder)
+        return facts
+
+    def _draw(self, frame: int, folder: Path) -> None:
+        import mixfield as mf
+        from mixfield.io import opencv
+        from mixfield.reports.overlay import overlay
+
+        (file,) = folder.glob("*.npz")
+        picture = overlay(mf.load(file), self.detected.scene, self.detected.footage.pictures(frame))
+        opencv.write_image(file.with_suffix(".png"), picture)
+
+
+def _print(facts: dict[str, Any], out: Path, pictures: int) -> None:
+    people, computed = facts["people"].values(), facts["computed"]
+    mean = sum(map(len, people)) / max(len(people), 1)
+    say(
+        f"{facts['frames']} frames, {computed} of them new, {facts['seconds']:.1f} s; {mean:.1f} people per frame",
+        f"posteriors: {out}/frame_*.npz   heaviest modes: {out}/detections.txt",
+    )
     if any(out.glob("frame_*.png")):
-        typer.echo(f"pictures:   {out}/frame_*.png" + (" (of new frames)" if pictures and new < len(chosen) else ""))
-    results.conclude(quiet=False)
+        of_new = " (of new frames)" if pictures and computed < facts["frames"] else ""
+        say(f"pictures:   {out}/frame_*.png{of_new}")
 
 
 def _init(path: Path, calibrations: list[Path], as_json: bool) -> None:
@@ -127,23 +123,36 @@ def _init(path: Path, calibrations: list[Path], as_json: bool) -> None:
     if path.exists():
         raise MixfieldError(f"{path} exists already; remove it first, or choose another name")
     write_scene(path, calibrations, visible_area([read_camera(file) for file in calibrations]))
-    said = f"wrote {path}: check the area, and say where footage or masks are"
-    typer.echo(json.dumps({"scene": str(path)}) if as_json else said)
+    message = f"wrote {path}: check the area, and say where footage or masks are"
+    typer.echo(json.dumps({"scene": str(path)}) if as_json else message)
 
 
-def _frames(text: str, count: Any) -> list[int]:
+def _check_criterion(name: str) -> None:
+    from mixfield.apps.detection import CRITERIA
     from mixfield.errors import MixfieldError
 
-    try:
-        parts = [int(part) if part else None for part in text.split(":")] if text else [None, None]
-        if len(parts) not in (2, 3):
-            raise ValueError
-    except ValueError:
-        raise MixfieldError(f"frames must look like 0:400 or 0:400:10, got {text!r}") from None
-    first, last, step = parts[0] or 0, parts[1], 1 if len(parts) < 3 or parts[2] is None else parts[2]
+    if name not in CRITERIA:
+        raise MixfieldError(f"criterion must be one of {', '.join(CRITERIA)}, got {name!r}")
+
+
+def _blind_cameras(scene: Scene, path: Path) -> list[str]:
+    """A note for each camera that sees no cell."""
+    return [
+        f"{path}: camera {view.name or number} sees no cell of the ground: check its calibration, or leave it out"
+        for number, view in enumerate(scene.views)
+        if not view.visible.any()
+    ]
+
+
+def _frames(text: str, count: Callable[[], int]) -> list[int]:
+    """Frame numbers of ``--frames``; ``count`` gives the number of frames of the recording."""
+    from mixfield.errors import MixfieldError
+
+    asked = frame_slice(text)
+    first, last, step = asked.start or 0, asked.stop, 1 if asked.step is None else asked.step
     if first < 0 or step < 1 or (last is not None and last < 0):
         raise MixfieldError(f"frames must be numbers from 0 on with a step of 1 or more, got {text!r}")
-    chosen = list(range(first, count() if last is None else last, step))
-    if not chosen:
+    frames = list(range(first, count() if last is None else last, step))
+    if not frames:
         raise MixfieldError(f"there are no frames {text or ':'}; the recording has {count()} frames")
-    return chosen
+    return frames

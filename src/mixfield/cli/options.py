@@ -1,8 +1,9 @@
-"""Options that several verbs share."""
+"""Options that several verbs share, and checks of their values."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,18 +14,34 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same ans
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads; they do not change the answer.  [default: all]")]
 
 
-def solver(threads: int | None) -> Any:
-    """The default solver with a number of threads."""
+@contextmanager
+def solver(threads: int | None, **options: Any) -> Iterator[Any]:
+    """A solver with ``--threads``; filters that are built in the block use as many."""
     import mixfield as mf
+    from mixfield.batch.threads import thread_limit
 
     if threads is None:
-        return mf.Solver()
-    os.environ["MIXFIELD_THREADS"] = str(threads)  # also for building filters
-    return mf.Solver(threads=threads)
+        yield mf.Solver(**options)
+        return
+    with thread_limit(threads):
+        yield mf.Solver(threads=threads, **options)
+
+
+def frame_slice(text: str) -> slice:
+    """The slice that ``first:last`` or ``first:last:step`` describes; all frames for an empty text."""
+    from mixfield.errors import MixfieldError
+
+    try:
+        bounds = [int(part) if part else None for part in text.split(":")] if text else [None, None]
+        if len(bounds) not in (2, 3):
+            raise ValueError
+    except ValueError:
+        raise MixfieldError(f"--frames must look like 0:400 or 0:400:10, got {text!r}") from None
+    return slice(*bounds)
 
 
 def check_target(path: Path | None) -> None:
-    """Complain about an output that cannot be written before the work is done, not after."""
+    """Raise a `MixfieldError` before the work if a file could not be written after it."""
     from mixfield.errors import MixfieldError
 
     if path is not None and not path.parent.is_dir():
@@ -34,7 +51,7 @@ def check_target(path: Path | None) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """The same for an output that is a folder."""
+    """Raise a `MixfieldError` before the work if the output folder is a file."""
     from mixfield.errors import MixfieldError
 
     if path.exists() and not path.is_dir():

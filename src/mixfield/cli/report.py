@@ -1,4 +1,4 @@
-"""``mixfield report``: a saved result as one HTML file to look at, and to mail."""
+"""``mixfield report``: a saved result as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 
 from mixfield import _files
-from mixfield.cli.options import Json, check_target
-from mixfield.cli.terminal import Progress, console
+from mixfield.cli.options import Json, check_target, frame_slice
+from mixfield.cli.terminal import Progress, say
+
+NOTHING_WRITTEN = "no page was written; give the same command again"
 
 
 def report(
@@ -32,31 +34,14 @@ def report(
     target = out or (result if result.is_dir() else result.parent) / "report.html"
     check_target(target)
     started = time.perf_counter()
-    with Progress("frames", None, quiet=as_json, stopped="no page was written; give the same command again") as advance:
+    chosen = frame_slice(frames)
+    with Progress("frames", None, quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
         page = report_page(
-            result,
-            image=image,
-            scene=scene,
-            tracks=tracks,
-            frames=_places(frames),
-            title=title,
-            progress=advance,
+            result, image=image, scene=scene, tracks=tracks, frames=chosen, title=title, progress=advance
         )
     _files.write_text(target, page)
     size, seconds = target.stat().st_size, time.perf_counter() - started
     if as_json:
         typer.echo(json.dumps({"report": str(target), "bytes": size, "seconds": seconds}))
-        return
-    console().print(f"wrote {target}, {size / 1e6:.2f} MB: open it in a browser", highlight=False)
-
-
-def _places(text: str) -> slice:
-    from mixfield.errors import MixfieldError
-
-    try:
-        parts = [int(part) if part else None for part in text.split(":")] if text else [None]
-        if len(parts) > 3 or (text and len(parts) == 1):
-            raise ValueError
-        return slice(*parts) if text else slice(None)
-    except ValueError:
-        raise MixfieldError(f"--frames must look like 0:400 or 0:400:10, got {text!r}") from None
+    else:
+        say(f"wrote {target}, {size / 1e6:.2f} MB: open it in a browser")

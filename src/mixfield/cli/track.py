@@ -7,13 +7,20 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mixfield import _files
 from mixfield.cli.options import Json, check_target
-from mixfield.cli.terminal import Progress, console
+from mixfield.cli.terminal import Progress, say
+
+if TYPE_CHECKING:
+    from mixfield.apps.tracking import Tracks
+    from mixfield.mixture.posterior import MixturePosterior
+    from mixfield.scene.ground import Ground
+    from mixfield.scene.scene import Scene
+
+NOTHING_WRITTEN = "no tracks were written; the same command begins again, and a smaller --window takes less time"
 
 
 def track(
@@ -35,61 +42,65 @@ def track(
 ) -> None:
     """Join the modes of successive frames into tracks, choosing one mode in each frame."""
     import mixfield as mf
-    from mixfield.errors import MixfieldError
-    from mixfield.io import tracks as files
-    from mixfield.reports.people_page import tracks_page
 
     check_target(out)
-    prices = {"posterior": mf.temporal.posterior_price, "printed": mf.temporal.printed_price}
-    if price not in prices:
-        raise MixfieldError(f"--price must be posterior or printed, got {price!r}")
+    options: dict[str, Any] = {"frame_rate": frame_rate, "max_speed": max_speed, "doors": doors}
+    options |= {"price": _price(price), "windows": mf.temporal.Windows(window, overlap), "time_limit": time_limit}
+    options |= {} if entry_cost is None else {"entry_cost": entry_cost}
     paths = _posteriors(modes)
-    room = _scene(scene, cell, paths[0])
-    options: dict[str, Any] = {} if entry_cost is None else {"entry_cost": entry_cost}
+    where = _scene(scene, cell, paths[0])
     started = time.perf_counter()
-    again = "no tracks were written; the same command begins again, and a smaller --window takes less time"
-    with Progress("frames", len(paths), quiet=as_json, stopped=again) as advance:
-        found = mf.track(
-            _loaded(paths),
-            room,
-            frame_rate=frame_rate,
-            max_speed=max_speed,
-            doors=doors,
-            price=prices[price],
-            windows=mf.temporal.Windows(window, overlap),
-            time_limit=time_limit,
-            progress=advance,
-            **options,
-        )
-    facts = found.summary() | {"seconds": time.perf_counter() - started, "table": str(out)}
-    numbers = [_number(path, i) for i, path in enumerate(paths)]
-    files.write_csv(out, found, frames=numbers)
-    view = room.views[0] if isinstance(room, mf.Scene) else None
-    files.write_mot(out.with_suffix(".txt"), found, view=view, frames=numbers)
-    told = {"summary": found.summary(), "chosen_modes": found.chosen_modes.tolist(), "frame_numbers": numbers}
-    _files.write_text(out.with_suffix(".json"), json.dumps(told | {"frame_rate": frame_rate}) + "\n")
-    _files.write_text(out.with_suffix(".html"), tracks_page(found, title=f"Tracks of {modes}"))
+    with Progress("frames", len(paths), quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
+        tracks = mf.track(_loaded(paths), where, progress=advance, **options)
+    facts = tracks.summary() | {"seconds": time.perf_counter() - started, "table": str(out)}
+    _write(out, tracks, where, [_number(path, i) for i, path in enumerate(paths)], frame_rate, f"Tracks of {modes}")
     if as_json:
         typer.echo(json.dumps(facts))
-        return
-    screen = console()
-    screen.print(
+    else:
+        _print(facts, tracks, out)
+
+
+def _write(
+    out: Path, tracks: Tracks, scene: Scene | Ground, numbers: list[int], frame_rate: float | None, title: str
+) -> None:
+    """The table, and beside it a MOT file, the choices as JSON and a page."""
+    import mixfield as mf
+    from mixfield import _files
+    from mixfield.io.tracks import write_csv, write_mot
+    from mixfield.reports.people_page import tracks_page
+
+    write_csv(out, tracks, frames=numbers)
+    view = scene.views[0] if isinstance(scene, mf.Scene) else None
+    write_mot(out.with_suffix(".txt"), tracks, view=view, frames=numbers)
+    choices = {"summary": tracks.summary(), "chosen_modes": tracks.chosen_modes.tolist(), "frame_numbers": numbers}
+    _files.write_text(out.with_suffix(".json"), json.dumps(choices | {"frame_rate": frame_rate}) + "\n")
+    _files.write_text(out.with_suffix(".html"), tracks_page(tracks, title=title))
+
+
+def _print(facts: dict[str, Any], tracks: Tracks, out: Path) -> None:
+    say(
         f"{facts['tracks']} tracks in {facts['frames']} frames, {facts['people_per_frame']:.1f} people per frame, "
-        f"{facts['seconds']:.1f} s"
-    )
-    screen.print(
-        f"cost {found.cost:.3f}, no answer below {found.bound:.3f}: at most {found.gap:.3f} % from the best; "
-        f"another mode than the heaviest in {facts['frames_not_heaviest']} frames"
-    )
-    screen.print(
+        f"{facts['seconds']:.1f} s",
+        f"cost {tracks.cost:.3f}, no answer below {tracks.bound:.3f}: at most {tracks.gap:.3f} % from the best; "
+        f"another mode than the heaviest in {facts['frames_not_heaviest']} frames",
         f"speed {facts['median_speed']:.2f} {facts['speed_unit']} (median), {facts['fastest']:.2f} (fastest), "
-        f"{100 * facts['steps_at_limit']:.0f} % of the steps at the limit; {100 * facts['unseen']:.0f} % unseen"
+        f"{100 * facts['steps_at_limit']:.0f} % of the steps at the limit; {100 * facts['unseen']:.0f} % unseen",
+        *(f"wrote {path}" for path in (out, out.with_suffix(".txt"), out.with_suffix(".html"))),
     )
-    for path in (out, out.with_suffix(".txt"), out.with_suffix(".html")):
-        screen.print(f"wrote {path}", highlight=False)
+
+
+def _price(name: str) -> Any:
+    import mixfield as mf
+    from mixfield.errors import MixfieldError
+
+    prices = {"posterior": mf.temporal.posterior_price, "printed": mf.temporal.printed_price}
+    if name not in prices:
+        raise MixfieldError(f"--price must be posterior or printed, got {name!r}")
+    return prices[name]
 
 
 def _posteriors(folder: Path) -> list[Path]:
+    """The files of a folder in the order of their frame numbers."""
     from mixfield.errors import MixfieldError
 
     paths = sorted(folder.glob("*.npz"), key=lambda path: (_number(path, -1), path.name))
@@ -98,31 +109,28 @@ def _posteriors(folder: Path) -> list[Path]:
     return paths
 
 
-def _number(path: Path, otherwise: int) -> int:
-    """The frame in a file name: the last number in it."""
+def _number(path: Path, default: int) -> int:
+    """The frame number in a file name: its last number."""
     digits = re.findall(r"\d+", path.stem)
-    return int(digits[-1]) if digits else otherwise
+    return int(digits[-1]) if digits else default
 
 
-def _loaded(paths: list[Path]) -> Iterator[Any]:
+def _loaded(paths: list[Path]) -> Iterator[MixturePosterior]:
     import mixfield as mf
 
     for path in paths:
         yield mf.load(path)
 
 
-def _scene(path: Path | None, cell: float, first: Path) -> Any:
+def _scene(path: Path | None, cell: float, posterior: Path) -> Scene | Ground:
+    """The scene file, or without one a ground of the shape of a posterior."""
     import mixfield as mf
+    from mixfield.errors import MixfieldError
     from mixfield.scene import Ground
 
-    if path is None:
-        return Ground(_rectangle(mf.load(first).shape, first), cell)
-    return mf.read_pom(path) if path.suffix == ".pom" else mf.read_scene(path)
-
-
-def _rectangle(shape: tuple[int, ...], path: Path) -> tuple[int, int]:
-    from mixfield.errors import MixfieldError
-
+    if path is not None:
+        return mf.read_pom(path) if path.suffix == ".pom" else mf.read_scene(path)
+    shape = mf.load(posterior).shape
     if len(shape) != 2:
-        raise MixfieldError(f"{path} is not about a ground: its field has shape {shape}, not (rows, columns)")
-    return shape[0], shape[1]
+        raise MixfieldError(f"{posterior} is not about a ground: its field has shape {shape}, not (rows, columns)")
+    return Ground((shape[0], shape[1]), cell)

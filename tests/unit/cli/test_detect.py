@@ -1,4 +1,4 @@
-"""``mixfield detect`` and ``mixfield reproduce occupancy``: files in, files out, one sentence for bad input."""
+"""``mixfield detect``: files in, files out, one sentence for bad input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from recordings import save_recording
 from typer.testing import CliRunner
 
 import mixfield as mf
-from experiments import occupancy
 from mixfield.apps.detection import CRITERIA
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
@@ -71,7 +70,7 @@ def test_frames_with_other_masks_are_done_again(tmp_path):
         (("--frames", "-3:1"), "numbers from 0 on"),
     ],
 )
-def test_bad_options_are_told_before_the_first_frame(recording, tmp_path, option, complaint):
+def test_bad_options_are_refused_before_the_first_frame(recording, tmp_path, option, complaint):
     done = _run("detect", recording, "--out", tmp_path / "o", *option)
     assert complaint in str(done.exception)
     assert not (tmp_path / "o").exists()
@@ -94,7 +93,7 @@ def test_detect_takes_pom_files(tmp_path):
     assert json.loads(done.stdout)["frames"] == 2
 
 
-def test_a_camera_that_sees_nothing_is_told(tmp_path):
+def test_a_camera_that_sees_nothing_is_noted(tmp_path):
     walk = mf.datasets.walking_people(1, 1, 1)
     blind = type(walk.scene.views[0])(20, 10, np.zeros((walk.scene.ground.n, 4), np.int32))
     opencv.write_image(tmp_path / "m-0-0.png", 255 * walk.masks[0, 0].astype(np.uint8))
@@ -130,7 +129,7 @@ def test_init_writes_a_scene_that_can_be_read(recording, tmp_path):
 )
 def test_bad_input_is_one_sentence(recording, tmp_path, arguments, complaint):
     words = [str(recording) if word == "SCENE" else word for word in arguments]
-    command = [sys.executable, "-m", "mixfield.cli", "detect", *words, "--out", str(tmp_path / "o")]
+    command = [sys.executable, "-m", "mixfield", "detect", *words, "--out", str(tmp_path / "o")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert complaint in done.stderr
@@ -156,48 +155,3 @@ def test_help_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")
-
-
-def test_reproduce_page(tmp_path):
-    pytest.importorskip("matplotlib")
-    said = []
-    row = occupancy.synthetic_hits(2, 1, said.append, scenes=1, frames=2)
-    assert row["frames"] == 2
-    assert set(row["hits"]) == {"field", "neighbourhood", "paper"}
-    curve = [
-        {"threshold": t, "moda": 0.5, "interval": [0.4, 0.6], "misses": 1, "false_positives": 2}
-        for t in occupancy.THRESHOLDS
-    ]
-    names = ["mean field", "best of 4 modes", "control"]
-    part = {"views": [1], "frames": [0, 3, 2], "median_seconds": {"mean field": 0.1, "modes": 1}}
-    page = occupancy.write_page(
-        {"pets": [part | {"curves": dict.fromkeys(names, curve)}], "synthetic": [row]}, tmp_path
-    )
-    assert "| best of 4 modes | 0.500 |" in page.read_text()
-    assert "## PETS 2009 S2.L1, view 1, frames 0 to 3, 2 of them\n" in page.read_text()
-    assert (tmp_path / "occupancy.svg").read_text().startswith("<?xml")
-    assert json.loads((tmp_path / "occupancy.json").read_text())["synthetic"] == [row]
-
-
-@pytest.mark.slow
-def test_reproduce_on_pets(data, tmp_path):
-    done = _run(
-        "reproduce",
-        "occupancy",
-        "--data",
-        data,
-        "--frames",
-        "8",
-        "--scenes",
-        "1",
-        "--out",
-        tmp_path,
-        "--work",
-        tmp_path,
-    )
-    assert done.exit_code == 0, done.output
-    results = json.loads((tmp_path / "occupancy.json").read_text())
-    at_one_metre = {
-        name: points[occupancy.THRESHOLDS.index(1.0)]["moda"] for name, points in results["pets"][0]["curves"].items()
-    }
-    assert at_one_metre["mean field"] > 0.85

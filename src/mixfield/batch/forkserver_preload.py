@@ -1,6 +1,6 @@
-"""What every worker needs, loaded once: workers of a cluster on this machine are copies of a process that imports this.
+"""Imports of the fork server: workers of a local Dask cluster are forked from a process that has loaded this module.
 
-The first call of a compiled function makes Numba set up its tables, which takes longer than many an item.
+The first call of a compiled function initializes Numba, which takes longer than many items.
 """
 
 from __future__ import annotations

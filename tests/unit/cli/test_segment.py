@@ -124,26 +124,6 @@ def test_one_failure_does_not_stop_the_others(folder):
     assert (folder / "out" / "a" / "figure.png").exists()
 
 
-def test_tune_writes_kernels_that_segment_reads(folder):
-    out = folder / "out"
-    answer = run("--tune", folder, "--out", out)
-    assert answer.exit_code == 0, answer.output
-    for word in ("chosen", "default", "scores alone", "kernels.toml"):
-        assert word in answer.stdout
-    one = ["--scores", folder / "scores" / "a.npy", "--modes", 1, "--out", out, "--json"]
-    assert run(folder / "images" / "a.png", *one, "--kernels", out / "kernels.toml").exit_code == 0
-    (out / "kernels.toml").write_text("[kernels]\nsmooth_weight = 0\nweight = 0\n")
-    run(folder / "images" / "a.png", *one, "--kernels", out / "kernels.toml")
-    _, probs, _ = two_halves(0)
-    np.testing.assert_allclose(read_scores(out / "marginals.npz"), probs, atol=1e-3)
-
-
-def test_truth_of_another_size_is_named(folder, monkeypatch, capsys):
-    write_label_map(folder / "truth" / "b.png", np.zeros((3, 3), int))
-    error = fails(monkeypatch, capsys, "--tune", folder, "--out", folder / "out")
-    assert "b.png must have the size" in error
-
-
 def test_bad_input_is_one_sentence(folder, monkeypatch, capsys):
     image, scores = folder / "images" / "a.png", folder / "scores" / "a.npy"
     np.save(folder / "swapped.npy", np.swapaxes(np.load(scores), 0, 1))

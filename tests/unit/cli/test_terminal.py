@@ -1,4 +1,4 @@
-"""Terminal manners: bars with the time left, quiet in pipes, Ctrl-C, options that are told the truth, completion."""
+"""Output on a terminal and in a pipe, Ctrl-C, options that every verb has, completion."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ from typer.testing import CliRunner
 
 import mixfield as mf
 from mixfield.cli import app
-from mixfield.cli.terminal import Progress
-
-pty = pytest.importorskip("pty", reason="pseudo-terminals are for POSIX systems")
+from mixfield.cli.terminal import Progress, counted, print_table, printable
 
 COMMANDS = typer.main.get_command(app).commands
-EXPERIMENTS = COMMANDS["reproduce"].commands
 UAI = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2\n2 1\n"
 
 STEPS = """
 import sys
-from mixfield.cli.terminal import Progress
+from mixfield.cli.terminal import Progress, counted, print_table, printable
 with Progress("steps", 4, quiet="--json" in sys.argv) as advance:
     for step in range(1, 4):
         advance(step)
@@ -35,6 +32,7 @@ with Progress("steps", 4, quiet="--json" in sys.argv) as advance:
 
 def on_a_terminal(*words: str) -> str:
     """What a program shows whose error stream is a terminal; each step waits for a line."""
+    pty = pytest.importorskip("pty", reason="pseudo-terminals are for POSIX systems")
     main, other = pty.openpty()
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     with subprocess.Popen(
@@ -72,6 +70,31 @@ def test_ctrl_c_says_what_is_left(capsys):
     assert capsys.readouterr().err == "mixfield: stopped; two files are left\n"
 
 
+def test_names_from_outside_cannot_control_the_terminal():
+    assert printable("a b\x1b[31m\ncaf\udce9é") == "a b\\x1b[31m\\ncaf\\udce9é"
+
+
+def test_tables_show_texts_as_they_are(capsys):
+    print_table("[red]title", ("name", "number"), [("[bold]x", 1), ("y\n", 20)])
+    title, _, heads, _, *rows, _ = capsys.readouterr().out.splitlines()
+    assert title == "[red]title"
+    assert heads.split() == ["┃", "name", "┃", "number", "┃"]
+    assert rows == ["│ [bold]x │      1 │", "│ y\\n     │     20 │"]
+
+
+def test_a_table_without_heads(capsys):
+    print_table("t", ("", ""), [("a", 1)])
+    assert "│ a │ 1 │" in capsys.readouterr().out
+
+
+def test_calls_are_counted():
+    done = []
+    advance = counted(done.append)
+    for name in "abc":
+        advance(name)
+    assert done == [1, 2, 3]
+
+
 def interrupted(*_, **__):
     raise KeyboardInterrupt
 
@@ -102,8 +125,6 @@ def inputs(tmp_path, monkeypatch):
         ("segment photo.png --scores scores.npy", "mixfield.infer", "fewer --modes"),
         ("track modes", "mixfield.track", "no tracks were written"),
         ("report posterior.npz", "mixfield.reports.results.report_page", "no page was written"),
-        ("reproduce tracking --data .", "experiments.people.detected", "goes on from there"),
-        ("reproduce occupancy --data .", "experiments.occupancy.pets_curves", "goes on from there"),
         ("solve model.uai", "mixfield.read_uai", "the same command again"),
     ],
 )
@@ -122,27 +143,18 @@ def options(command) -> set[str]:
 
 
 def test_json_everywhere_and_seeds_and_threads_where_they_act():
-    told = {name: options(command) for name, command in COMMANDS.items() if name != "reproduce"}
+    told = {name: options(command) for name, command in COMMANDS.items()}
     assert all("--json" in found for found in told.values())
-    assert all("--json" in options(command) for command in EXPERIMENTS.values())
     assert {name for name, found in told.items() if "--seed" in found} == {"demo", "solve", "segment", "video"}
     assert {name for name, found in told.items() if "--threads" in found} == {
         "demo", "solve", "segment", "video", "detect",
     }  # fmt: skip
-    assert "--threads" in options(COMMANDS["reproduce"])
-
-
-def test_threads_of_an_experiment_reach_the_solver(monkeypatch, tmp_path):
-    monkeypatch.setenv("MIXFIELD_THREADS", "7")  # and is put back afterwards
-    CliRunner().invoke(app, ["reproduce", "--threads", "3", "video", "--page-only", "--work", str(tmp_path)])
-    assert mf.Solver().threads == 3
 
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("mixfield ", {"demo", "solve", "segment", "video", "detect", "track", "report", "reproduce"}),
-     ("mixfield solve --", {"--modes", "--exact", "--json"}),
-     ("mixfield reproduce ", {"synthetic", "occupancy"})],
+    [("mixfield ", {"demo", "solve", "segment", "video", "detect", "track", "report"}),
+     ("mixfield solve --", {"--modes", "--exact", "--json"})],
 )  # fmt: skip
 def test_bash_completion(typed, offered):
     environment = os.environ | {

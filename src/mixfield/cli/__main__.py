@@ -1,3 +1,0 @@
-from mixfield.cli import main
-
-main()

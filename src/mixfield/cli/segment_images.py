@@ -1,0 +1,132 @@
+"""One image, or a folder of images as a batch, for ``mixfield segment``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from mixfield.cli import batching
+from mixfield.cli.options import solver
+from mixfield.cli.terminal import Progress, print_table, say
+
+if TYPE_CHECKING:
+    from mixfield.apps.segmentation import Kernels
+    from mixfield.batch import Engine
+
+NOTHING_WRITTEN = "nothing was written; the same command begins again, and fewer --modes take less time"
+
+
+@dataclass(frozen=True)
+class SegmentImage:
+    """The work on one image: read, segment, write.
+
+    Attributes
+    ----------
+    modes, seed, threads : options of the verb.
+    kernels : None for the defaults.
+    evidence : options of `mixfield.segment` about its scores.
+    """
+
+    modes: int
+    kernels: Kernels | None
+    evidence: dict[str, Any]
+    seed: int
+    threads: int | None
+
+    def __call__(self, files: tuple[Path, Path], folder: Path) -> dict[str, Any]:
+        """An item of a batch: an image and its scores; the results are in a folder named after the image."""
+        return self.write(*files, folder / files[0].stem)
+
+    def write(
+        self, image: Path, scores: Path, out: Path, advance: Callable[[int], None] | None = None
+    ) -> dict[str, Any]:
+        """Segment an image, write the results into a folder and return their facts."""
+        import mixfield as mf
+        from mixfield.apps import entropy_gap, segmentation_energy
+        from mixfield.io.images import read_image
+        from mixfield.io.scores import read_scores
+        from mixfield.reports.segmentation import write_segmentation
+
+        started = time.perf_counter()
+        picture = read_image(image)
+        with solver(self.threads) as how:
+            energy = segmentation_energy(picture, read_scores(scores), kernels=self.kernels, **self.evidence)
+            posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how, progress=advance)
+            gap = entropy_gap(energy, posterior.modes[0], solver=how)
+        solved = time.perf_counter()
+        facts = write_segmentation(out, picture, posterior, gap)
+        return facts | {"seconds": solved - started, "seconds_writing": time.perf_counter() - solved}
+
+    def settings(self) -> dict[str, Any]:
+        """Everything that the results depend on; threads do not change them."""
+        kernels = None if self.kernels is None else asdict(self.kernels)
+        return {"modes": self.modes, "kernels": kernels, "evidence": self.evidence, "seed": self.seed}
+
+
+def segment_image(work: SegmentImage, image: Path, scores: Path, out: Path, *, as_json: bool) -> None:
+    """Segment one image."""
+    with Progress("modes", work.modes, quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
+        facts = {"image": str(image), "out": str(out)} | work.write(image, scores, out, advance)
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    _print_modes(image.name, facts)
+    say(f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz")
+
+
+def segment_folder(work: SegmentImage, images: Path, scores: Path, out: Path, *, engine: Engine, as_json: bool) -> None:
+    """Segment every image of a folder; an image that fails does not stop the others."""
+    from mixfield import _files, batch
+    from mixfield.io.folders import pairs
+
+    matched, unmatched = pairs(images, scores)
+    items = [batch.Item(files[0].name, tuple(path.absolute() for path in files), files) for files in matched]
+    outcomes = batch.map(work, items, out, settings=work.settings(), engine=engine)
+    results = batching.follow(outcomes, "images", len(items), quiet=as_json)
+    results.failures = unmatched | results.failures
+    rows = [
+        {"image": str(image), "out": str(out / image.stem)} | results.facts[image.name]
+        for image, _ in matched
+        if image.name in results.facts
+    ]
+    summary = {"images": rows, "failures": results.failures}
+    _files.write_text(out / "summary.json", json.dumps(summary, indent=1) + "\n")
+    if as_json:
+        typer.echo(json.dumps(summary))
+    elif rows:
+        _print_images(rows, results, out)
+    results.conclude(quiet=as_json)
+
+
+def _print_modes(name: str, facts: dict[str, Any]) -> None:
+    rows = [
+        (k, f"{weight:.4f}", f"{mode['log_z']:.2f}", f"{100 * mode['differs']:.2f} %", mode["labels"])
+        for k, (weight, mode) in enumerate(zip(facts["weights"], facts["modes"], strict=True), 1)
+    ]
+    height, width = facts["shape"]
+    title = f"{name}: {width} x {height} pixels, {facts['seconds']:.2f} s"
+    print_table(title, ("mode", "weight", "log Z_k", "differs from mode 1", "labels"), rows)
+    say(*(f"note: {note}" for note in facts["notes"]))
+
+
+def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Path) -> None:
+    shown = [
+        (
+            Path(row["image"]).name,
+            len(row["weights"]),
+            f"{row['weights'][0]:.4f}",
+            f"{100 * max(mode['differs'] for mode in row['modes']):.2f} %",
+            f"{row['seconds']:.2f}",
+        )
+        for row in rows
+    ]
+    heads = ("image", "modes", "weight of mode 1", "largest difference", "seconds")
+    earlier = f", {results.tally.reused} of them by an earlier run" if results.tally.reused else ""
+    title = f"{len(rows)} images segmented{earlier}, {len(results.failures)} failed; results in {out}"
+    print_table(title, heads, shown)

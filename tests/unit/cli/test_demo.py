@@ -1,0 +1,83 @@
+"""``mixfield demo``: a graph, a photograph, people."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import mixfield as mf
+from mixfield.cli import app, main
+from mixfield.io import read_label_map
+
+runner = CliRunner()
+
+
+def run_main(monkeypatch, capsys, *arguments):
+    """Exit code and error text of the program itself."""
+    monkeypatch.setattr(sys, "argv", ["mixfield", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return stop.value.code, capsys.readouterr().err
+
+
+def test_demo_tells_what_mean_field_missed(tmp_path):
+    answer = runner.invoke(app, ["demo", "--graph", "--out", str(tmp_path / "demo"), "--json"])
+    facts = json.loads(answer.stdout)
+    assert facts["flipped_variables"] == 64
+    assert abs(facts["log_odds"] - facts["exact_log_odds"]) < 0.5
+    assert facts["mean_field_log_z"] < facts["mixture_log_z"] < facts["exact_log_z"]
+    picture = (tmp_path / "demo" / "four-zones.svg").read_text()
+    assert picture.startswith("<svg")
+    assert picture.count("data:image/png") == 5
+    assert "nats from the truth" in (tmp_path / "demo" / "report.html").read_text()
+    assert mf.read_uai(tmp_path / "demo" / "four-zones.uai").n == 256
+
+
+def test_demo_of_a_photograph_leaves_two_questions_open(tmp_path):
+    out = tmp_path / "demo"
+    facts = json.loads(runner.invoke(app, ["demo", "--out", str(out), "--json"]).stdout)
+    assert len(facts["weights"]) == 4
+    assert max(facts["weights"]) < 0.5
+    maps = np.stack([read_label_map(out / f"mode_{k}.png") for k in range(1, 5)])
+    helmet, table, face, wall = ((slice(200, 240), slice(180, 220)), (slice(155, 170), slice(220, 250)),
+                                 (slice(55, 80), slice(100, 120)), (slice(20, 60), slice(225, 235)))  # fmt: skip
+    answers = {tuple(bool(labels[place].mean() > 0.5) for place in (helmet, table)) for labels in maps}
+    assert answers == {(True, True), (True, False), (False, True), (False, False)}
+    assert all(labels[face].mean() > 0.9 and labels[wall].mean() < 0.1 for labels in maps)
+    for name in ("report.html", "figure.png", "result.npz", "image.png", "scribbles.png"):
+        assert (out / name).stat().st_size > 0
+    assert "Who is the astronaut?" in (out / "report.html").read_text()
+
+
+def test_demo_of_people_has_tracks(tmp_path, monkeypatch):
+    monkeypatch.setattr("mixfield.reports.demos.FRAMES", 4)
+    facts = json.loads(runner.invoke(app, ["demo", "--people", "--out", str(tmp_path), "--json"]).stdout)
+    assert facts["frames"] == 4
+    assert facts["tracks"] >= 3
+    assert (tmp_path / "report.html").stat().st_size > 0
+    assert (tmp_path / "people.svg").read_text().startswith("<svg")
+    assert len(list((tmp_path / "modes").glob("frame_*.npz"))) == 4
+
+
+def test_demo_prints_a_table_and_the_next_command(tmp_path):
+    text = runner.invoke(app, ["demo", "--graph", "--out", str(tmp_path)]).stdout
+    assert "next:" in text
+    assert "mixfield solve" in text
+    assert "report.html" in text
+
+
+def test_demo_without_scikit_image_says_so_and_shows_the_graph(tmp_path, monkeypatch):
+    monkeypatch.setattr("mixfield.cli.demo.find_spec", lambda _: None)
+    answer = runner.invoke(app, ["demo", "--out", str(tmp_path), "--json"])
+    *before, last = answer.output.splitlines()  # older versions of Click cannot tell the two streams apart
+    assert "mixfield[demo]" in "\n".join(before)
+    assert json.loads(last)["flipped_variables"] == 64
+
+
+def test_one_demo_at_a_time(monkeypatch, capsys):
+    code, error = run_main(monkeypatch, capsys, "demo", "--people", "--graph")
+    assert (code, "choose one" in error) == (2, True)

@@ -1,0 +1,56 @@
+"""Options that verbs share."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from mixfield import _threads
+from mixfield.cli.options import check_folder, check_target, frame_slice, solver
+from mixfield.errors import MixfieldError
+
+
+def test_threads_hold_in_the_block_only(monkeypatch):
+    monkeypatch.setenv("MIXFIELD_THREADS", "5")
+    with solver(3, tolerance=0.25) as how:
+        assert (how.threads, how.tolerance) == (3, 0.25)
+        assert _threads.available() == 3  # filters read this
+    assert os.environ["MIXFIELD_THREADS"] == "5"
+    with solver(None) as how:
+        assert how.threads == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", slice(None)),
+        ("3:", slice(3, None)),
+        (":7", slice(None, 7)),
+        ("0:400:10", slice(0, 400, 10)),
+        ("::2", slice(None, None, 2)),
+        ("-3:", slice(-3, None)),
+    ],
+)
+def test_frames(text, expected):
+    assert frame_slice(text) == expected
+
+
+@pytest.mark.parametrize("text", ["3", "a:b", "1:2:3:4", "1.5:2"])
+def test_bad_frames(text):
+    with pytest.raises(MixfieldError, match=f"--frames must look like 0:400 or 0:400:10, got '{text}'"):
+        frame_slice(text)
+
+
+def test_targets(tmp_path):
+    check_target(None)
+    check_target(tmp_path / "new.npz")
+    check_folder(tmp_path)
+    check_folder(tmp_path / "new")
+    with pytest.raises(MixfieldError, match="does not exist"):
+        check_target(tmp_path / "none" / "new.npz")
+    with pytest.raises(MixfieldError, match="it is a folder"):
+        check_target(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MixfieldError, match="--out is a folder"):
+        check_folder(tmp_path / "file")

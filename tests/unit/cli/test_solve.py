@@ -1,0 +1,117 @@
+"""``mixfield solve``: answers, files, and one sentence for bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import mixfield as mf
+from mixfield.cli import app, main
+from mixfield.io import uai, write_uai
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.uai"
+    write_uai(path, mf.datasets.random_ising(4, rng=1))
+    return path
+
+
+def run_main(monkeypatch, capsys, *arguments):
+    """Exit code and error text of the program itself."""
+    monkeypatch.setattr(sys, "argv", ["mixfield", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return stop.value.code, capsys.readouterr().err
+
+
+def test_solve_prints_weights_and_log_z(model):
+    answer = runner.invoke(app, ["solve", str(model), "--modes", "3", "--exact"])
+    assert answer.exit_code == 0
+    for word in ("weight", "mass inside", "log Z~", "exact log Z"):
+        assert word in answer.stdout
+
+
+def test_solve_json_is_the_library_answer(model):
+    answer = runner.invoke(app, ["solve", str(model), "--modes", "3", "--seed", "5", "--json", "--exact"])
+    facts = json.loads(answer.stdout)
+    graph = mf.read_uai(model)
+    posterior = mf.infer(graph, 3, rng=5)
+    np.testing.assert_allclose(facts["weights"], posterior.weights)
+    assert facts["log_z"] == pytest.approx(posterior.log_z)
+    assert facts["exact_log_z"] == pytest.approx(mf.exact(graph).log_z)
+    assert [m["labeling"] for m in facts["modes"]] == posterior.labelings().reshape(3, -1).tolist()
+
+
+def test_solve_writes_posterior_and_answers(model, tmp_path):
+    out, pr, mar = tmp_path / "r.npz", tmp_path / "r.PR", tmp_path / "r.MAR"
+    options = ["--modes", "2", "--out", str(out), "--pr", str(pr), "--mar", str(mar), "--json"]
+    facts = json.loads(runner.invoke(app, ["solve", str(model), *options]).stdout)
+    assert mf.load(out).log_z == pytest.approx(facts["log_z"])
+    assert uai.read_pr(pr) == pytest.approx(facts["log_z"], abs=1e-5)
+    np.testing.assert_allclose(np.stack(uai.read_mar(mar)), mf.load(out).marginals(), atol=1e-9)
+
+
+def test_evidence_is_used(model, tmp_path):
+    evidence = tmp_path / "e.evid"
+    evidence.write_text("1 3 1\n")
+    answer = runner.invoke(app, ["solve", str(model), "--evidence", str(evidence), "--modes", "2", "--json"])
+    assert all(mode["labeling"][3] == 1 for mode in json.loads(answer.stdout)["modes"])
+
+
+def test_threads_do_not_change_the_answer(model):
+    answers = [
+        json.loads(runner.invoke(app, ["solve", str(model), "--json", "--threads", str(n)]).stdout) for n in (1, 2, 8)
+    ]
+    for answer in answers:
+        del answer["seconds"]
+    assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "no such file"),
+        ("", "MARKOV or BAYES"),
+        ("MARKOV\n2\n2 2\n1\n2 0 1\n4 1 2 3", "bad.uai"),
+        ("MARKOV\n1\n2\n1\n1 0\n2 0 0", "variable 0"),
+        ("MARKOV\n1000000000000", "bad.uai"),
+    ],
+)
+def test_bad_models_are_one_sentence(tmp_path, monkeypatch, capsys, content, sentence):
+    path = tmp_path / "bad.uai"
+    if content is not None:
+        path.write_text(content)
+    code, error = run_main(monkeypatch, capsys, "solve", path)
+    assert code == 2
+    assert sentence in error
+    assert "Traceback" not in error
+    assert error.startswith("mixfield: ")
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_outputs_are_checked_before_the_work(model, tmp_path, monkeypatch, capsys):
+    code, error = run_main(monkeypatch, capsys, "solve", model, "--out", tmp_path / "none" / "r.npz")
+    assert (code, "does not exist" in error) == (2, True)
+    code, error = run_main(monkeypatch, capsys, "solve", model, "--pr", tmp_path)
+    assert (code, "folder" in error) == (2, True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.uai"]
+
+
+def test_the_exact_answer_may_be_too_large(model, monkeypatch):
+    from mixfield.errors import TooLargeError
+
+    def refuse(_graph):
+        raise TooLargeError("treewidth 99")
+
+    monkeypatch.setattr(mf, "exact", refuse, raising=False)
+    answer = runner.invoke(app, ["solve", str(model), "--modes", "1", "--exact"])
+    assert answer.exit_code == 0
+    assert "no exact answer: treewidth 99" in answer.output
+    assert "exact log Z" not in answer.output
