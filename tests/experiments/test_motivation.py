@@ -1,4 +1,4 @@
-"""`mixfield reproduce motivation`: the claims on a few drawings, and the files."""
+"""`python -m experiments motivation`: the claims on a few drawings, and the files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 
 from typer.testing import CliRunner
 
-from mixfield.cli import app
+from experiments.__main__ import app
 
 
 def test_command(tmp_path):
     folders = ["--out", str(tmp_path), "--work", str(tmp_path / "work")]
-    done = CliRunner().invoke(app, ["reproduce", "motivation", "--quick", "--workers", "1", *folders])
+    done = CliRunner().invoke(app, ["motivation", "--quick", "--workers", "1", *folders])
     assert done.exit_code == 0, done.output
     results = json.loads((tmp_path / "motivation.json").read_text())
     assert [row["seed"] for row in results["drawings"]] == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""`mixfield reproduce segmentation` and `video` on tiny pictures: what is measured, kept, and left out."""
+"""`python -m experiments segmentation` and `video` on tiny pictures: what is measured, kept, and left out."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scipy.ndimage import gaussian_filter
 from typer.testing import CliRunner
 
 from experiments import segmentation, video
+from experiments.__main__ import app
 from experiments.annotated import Annotated
 from experiments.segmentation_page import write_page
-from mixfield.cli import app
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.gaussian import Gaussian
 from mixfield.mixture.node import Node
@@ -135,7 +135,7 @@ def test_the_page_on_still_images_says_what_was_measured(tmp_path):
         if image % 7 == 0 or method in ("ours", *segmentation.TUNED[net])
     ]
     page = write_page(
-        rows, {"command": "mixfield reproduce segmentation"}, [tmp_path / "one.png"], tmp_path
+        rows, {"command": "python -m experiments segmentation"}, [tmp_path / "one.png"], tmp_path
     ).read_text()
     results = json.loads((tmp_path / "segmentation.json").read_text())
     every = results["parts"]["a third of the size"]["dl513"]
@@ -168,7 +168,7 @@ def test_a_size_is_judged_when_most_of_its_images_are_done(tmp_path):
         for method in ("ours", *segmentation.TUNED[net])
         if step > 1 or image < 14
     ]
-    page = write_page(rows, {"command": "mixfield reproduce segmentation"}, [], tmp_path)
+    page = write_page(rows, {"command": "python -m experiments segmentation"}, [], tmp_path)
     assert "28 of 70 pairs" in page.read_text()
     results = json.loads((tmp_path / "segmentation.json").read_text())
     assert results["ranking"]["size"] == "a third of the size"
@@ -215,7 +215,7 @@ def test_a_video_may_be_reduced(clip):
 
 
 def test_a_video_goes_on_where_it_was_stopped(clip):
-    command = ["reproduce", "video", "--data", str(clip), "--modes", "2"]
+    command = ["video", "--data", str(clip), "--modes", "2"]
     folders = ["--work", str(clip / "work"), "--out", str(clip / "out")]
     assert CliRunner().invoke(app, [*command, *folders]).exit_code == 0
     page = (clip / "out" / "video.md").read_text()

@@ -1,4 +1,4 @@
-"""`mixfield reproduce synthetic`: its claims on a few fields, resuming, and the curve read off one tree."""
+"""`python -m experiments synthetic`: its claims on a few fields, resuming, and the curve read off one tree."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typer.testing import CliRunner
 
 import mixfield as mf
 from experiments import synthetic, synthetic_summary
+from experiments.__main__ import app
 from experiments.measured import Measured, items, kept
 from experiments.metered import MeteredSolver
 from experiments.synthetic_page import write_page
 from mixfield import batch
 from mixfield.baselines import clamp_maxw
 from mixfield.baselines.restarts import reading_order
-from mixfield.cli import app
 
 SMALL = [synthetic.Family(7, "mmmf", attractive, "grid") for attractive in (False, True)]
 LARGE = [synthetic.Family(13, "mmmf", attractive, "grid") for attractive in (False, True)]
@@ -157,7 +157,7 @@ def test_page(measured, tmp_path):
 def _run(folder, *words):
     """What a command tells: its families and claims."""
     folders = ["--work", str(folder / "work"), "--out", str(folder / "out")]
-    done = CliRunner().invoke(app, ["reproduce", "synthetic", *words, *folders])
+    done = CliRunner().invoke(app, ["synthetic", *words, *folders])
     assert done.exit_code == 0, done.output
     return json.loads((folder / "out" / "synthetic.json").read_text())
 
@@ -177,7 +177,7 @@ def test_command(tmp_path):
     assert [entry["instances"] for entry in results["families"]] == [[0, 1]] * 4
     _assert_ours_is_below_the_baseline(results["families"])
     assert "All 2 instances of every family are in." in (tmp_path / "out" / "synthetic.md").read_text()
-    missing = CliRunner().invoke(app, ["reproduce", "synthetic", "--page-only", "--work", str(tmp_path / "none")])
+    missing = CliRunner().invoke(app, ["synthetic", "--page-only", "--work", str(tmp_path / "none")])
     assert isinstance(missing.exception, mf.errors.MixfieldError)
 
 

@@ -1,4 +1,4 @@
-"""`mixfield reproduce temperature`: where dense CRFs and random graphs melt, against what the page says."""
+"""`python -m experiments temperature`: where dense CRFs and random graphs melt, against what the page says."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from experiments import fixed_point, photos, splitting, temperature
+from experiments.__main__ import app
 from experiments.synthetic import Family
-from mixfield.cli import app
 from mixfield.io import read_label_map
 
 GAMMA = temperature.GAMMA
@@ -107,7 +107,7 @@ def test_network_scores(data):
 def test_command(tmp_path, monkeypatch):
     """Without data, a drawn photo; the page holds the verdicts."""
     monkeypatch.setattr(temperature, "temperatures", lambda **_: [1.0, 3.0, 4.0, 4.5, 4.9, 5.0, 5.1, 6.0])
-    arguments = ["reproduce", "temperature", "--quick", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+    arguments = ["temperature", "--quick", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
     arguments += ["--work", str(tmp_path / "work"), "--workers", "1"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output

@@ -20,7 +20,6 @@ from mixfield.cli.terminal import Progress
 pty = pytest.importorskip("pty", reason="pseudo-terminals are for POSIX systems")
 
 COMMANDS = typer.main.get_command(app).commands
-EXPERIMENTS = COMMANDS["reproduce"].commands
 UAI = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2\n2 1\n"
 
 STEPS = """
@@ -102,8 +101,6 @@ def inputs(tmp_path, monkeypatch):
         ("segment photo.png --scores scores.npy", "mixfield.infer", "fewer --modes"),
         ("track modes", "mixfield.track", "no tracks were written"),
         ("report posterior.npz", "mixfield.reports.results.report_page", "no page was written"),
-        ("reproduce tracking --data .", "experiments.people.detected", "goes on from there"),
-        ("reproduce occupancy --data .", "experiments.occupancy.pets_curves", "goes on from there"),
         ("solve model.uai", "mixfield.read_uai", "the same command again"),
     ],
 )
@@ -122,27 +119,18 @@ def options(command) -> set[str]:
 
 
 def test_json_everywhere_and_seeds_and_threads_where_they_act():
-    told = {name: options(command) for name, command in COMMANDS.items() if name != "reproduce"}
+    told = {name: options(command) for name, command in COMMANDS.items()}
     assert all("--json" in found for found in told.values())
-    assert all("--json" in options(command) for command in EXPERIMENTS.values())
     assert {name for name, found in told.items() if "--seed" in found} == {"demo", "solve", "segment", "video"}
     assert {name for name, found in told.items() if "--threads" in found} == {
         "demo", "solve", "segment", "video", "detect",
     }  # fmt: skip
-    assert "--threads" in options(COMMANDS["reproduce"])
-
-
-def test_threads_of_an_experiment_reach_the_solver(monkeypatch, tmp_path):
-    monkeypatch.setenv("MIXFIELD_THREADS", "7")  # and is put back afterwards
-    CliRunner().invoke(app, ["reproduce", "--threads", "3", "video", "--page-only", "--work", str(tmp_path)])
-    assert mf.Solver().threads == 3
 
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("mixfield ", {"demo", "solve", "segment", "video", "detect", "track", "report", "reproduce"}),
-     ("mixfield solve --", {"--modes", "--exact", "--json"}),
-     ("mixfield reproduce ", {"synthetic", "occupancy"})],
+    [("mixfield ", {"demo", "solve", "segment", "video", "detect", "track", "report"}),
+     ("mixfield solve --", {"--modes", "--exact", "--json"})],
 )  # fmt: skip
 def test_bash_completion(typed, offered):
     environment = os.environ | {
