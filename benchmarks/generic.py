@@ -1,7 +1,7 @@
 """Accuracy against time on UAI-2014 models: mixfield, pygms, pyAgrum, restarts and a tempered Gibbs sampler.
 
     pip install pygms pyagrum
-    python benchmarks/generic.py [--data ../shared/data] [--out docs/reproduction] [--work generic-runs]
+    python -m benchmarks.generic [--data ../shared/data] [--out docs/reproduction] [--work generic-runs]
 
 All methods in one process, each on one thread, processor time.  Reading the file is not counted; compiling is done
 before.  Errors: |log Z~ - log Z| in nats, and the mean over variables of the total variation between their marginals
@@ -25,7 +25,7 @@ from scipy.special import logsumexp, softmax
 
 import mixfield as mf
 from experiments.claims import Claim, table, verdict
-from experiments.measured import Measured, items, kept
+from experiments.measurements import SaveMeasurement, items, load_measurements
 from experiments.provenance import provenance
 from mixfield import batch
 from mixfield.baselines.restarts import reading_order
@@ -299,7 +299,7 @@ def _beats_ais(result: dict) -> bool:
 def write_page(results: list[dict], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     peers = {name: version(name) for name in ("pygms", "pyagrum")}
-    about = provenance("python benchmarks/generic.py", seeds="0", peers=peers)
+    about = provenance("python -m benchmarks.generic", seeds="0", peers=peers)
     found = claims(results)
     everything = {"made_by": about, "claims": [asdict(c) for c in found], "models": results}
     (out / "generic.json").write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
@@ -344,7 +344,7 @@ def _page(results: list[dict], found: list[Claim], about: dict) -> list[str]:
         "all methods on a model in one run, each on one thread, in processor seconds without reading the file and",
         "without compiling.",
         "",
-        *table(found),
+        table(found),
         "",
         "![Accuracy against time](generic.svg)",
         "",
@@ -413,6 +413,6 @@ if __name__ == "__main__":
     options = parser.parse_args()
     compile_kernels()
     wanted = {name: (options.data / "uai" / "uai2014" / f"{name}.uai",) for name in options.models}
-    for outcome in batch.map(Measured(measure), items(wanted), options.work):
+    for outcome in batch.map(SaveMeasurement(measure), items(wanted), options.work):
         print(outcome.name, outcome.failure or "", flush=True)
-    write_page(list(kept(MODELS, options.work).values()), options.out)
+    write_page(list(load_measurements(MODELS, options.work).values()), options.out)
