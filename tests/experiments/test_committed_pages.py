@@ -16,7 +16,7 @@ ARGUMENTS = {
     "segmentation": [["segmentation-voc.png", "segmentation-coco.png", "segmentation-vocval7.png"]],
     "video": [134],
 }
-PAGES = ["motivation", "occupancy", "segmentation", "synthetic", "temperature", "tracking", "video"]
+PAGES = ["generic", "motivation", "occupancy", "segmentation", "synthetic", "temperature", "tracking", "video"]
 
 
 @pytest.mark.parametrize("name", PAGES)
