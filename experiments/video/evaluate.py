@@ -47,16 +47,12 @@ def _mean_ious(counts: dict[str, Ints]) -> dict[str, float]:
 def _counts(rows: Sequence[Row], coefficients: Sequence[float], consistency: Consistency) -> dict[str, Ints]:
     """Confusion counts over all frames of a sequence, by method."""
     by_weight = [np.minimum(-log_softmax(np.array(row["clamped"]["log_z"])), MOST) for row in rows]
-    ranked = {
-        name: [_ranking_costs(row[name], coefficients, consistency) for row in rows] for name in ("modes", "carried")
-    }
+    ranked = [_ranking_costs(row["modes"], coefficients, consistency) for row in rows]
     return {
         "mean field": np.sum([row["modes"]["counts"][row["modes"]["root"]] for row in rows], axis=0),
         "MaxW + temporal": _chosen(rows, "clamped", by_weight, consistency),
-        "modes + temporal": _chosen(rows, "modes", ranked["modes"], consistency),
-        "carried + temporal": _chosen(rows, "carried", ranked["carried"], consistency),
-        "best mode": _best(rows, "modes"),
-        "best carried": _best(rows, "carried"),
+        "modes + temporal": _chosen(rows, "modes", ranked, consistency),
+        "best mode": np.sum([max(row["modes"]["counts"], key=average) for row in rows], axis=0),
     }
 
 
@@ -75,8 +71,3 @@ def _chosen(rows: Sequence[Row], name: str, costs: Sequence[Floats], consistency
     ]
     path = shortest_path(list(costs), steps)
     return np.sum([row[name]["counts"][k] for row, k in zip(rows, path, strict=True)], axis=0)
-
-
-def _best(rows: Sequence[Row], name: str) -> Ints:
-    """Counts of the modes that an oracle chooses."""
-    return np.sum([max(row[name]["counts"], key=average) for row in rows], axis=0)

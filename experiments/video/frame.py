@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from experiments.annotated import Example
 from experiments.measurements import Row
 from experiments.quiet import ignore_warnings
-from experiments.video.carried_over import CarriedOver
 from mixfield.apps import mode_features
 from mixfield.apps.matching import Flow, Matches
-from mixfield.apps.ranking import LEARNT
 from mixfield.apps.video import changes
 from mixfield.baselines.single import MaxWVariable
-from mixfield.criteria import MostPlausible
-from mixfield.energy import DenseCRF, active_labels
+from mixfield.energy import DenseCRF
 from mixfield.metrics import confusion
 from mixfield.mixture import MixturePosterior, breadth_first, infer
 
@@ -28,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A frame with its default modes and those of clamping single pixels.
+    """A frame and its modes by method.
 
     Attributes
     ----------
@@ -44,74 +41,41 @@ class Frame:
         return self.example.energy()
 
     @cached_property
-    def modes(self) -> MixturePosterior:
-        """The modes of `infer` with its defaults."""
-        return self.infer(self.count)
+    def posteriors(self) -> dict[str, MixturePosterior]:
+        """``modes`` of `infer` with its defaults, and two modes ``clamped`` by MaxW."""
+        return {
+            "modes": self._infer(self.count),
+            "clamped": self._infer(2, criterion=MaxWVariable(), order=breadth_first),
+        }
 
-    @cached_property
-    def clamped(self) -> MixturePosterior:
-        """Two modes of MaxW clamping."""
-        return self.infer(2, criterion=MaxWVariable(), order=breadth_first)
-
-    def infer(self, count: int, **options: Any) -> MixturePosterior:
+    def _infer(self, count: int, **options: Any) -> MixturePosterior:
         with ignore_warnings():
             return infer(self.crf, count, **options)
 
-    def features(self, posterior: MixturePosterior) -> Floats:
-        """(K, 7) features of its modes, for the ranking."""
-        return mode_features(posterior, self.crf, self.example.image)
-
-
-@dataclass(frozen=True, eq=False)
-class LinkedFrame:
-    """A frame, its matches with the frame before, and its modes by method.
-
-    Attributes
-    ----------
-    matches : None for the first frame.
-    posteriors : "modes", "clamped", and "carried": modes with one more cut, carried over from the frame before.
-    """
-
-    frame: Frame
-    matches: Matches | None
-    posteriors: dict[str, MixturePosterior]
-
-    @classmethod
-    def link(cls, frame: Frame, before: Frame | None) -> LinkedFrame:
-        """Match a frame with the one before, which is None for the first frame."""
-        matches = None if before is None else Flow().match(before.example.image, frame.example.image)
-        carried = frame.modes if before is None or matches is None else _carried(frame, before, matches)
-        return cls(frame, matches, {"modes": frame.modes, "clamped": frame.clamped, "carried": carried})
-
-    def row(self, n_labels: int, before: LinkedFrame | None) -> Row:
+    def row(self, n_labels: int, before: Frame | None = None) -> Row:
         """Counts against the truth and changes of labels from the frame before, by method."""
-        row: Row = {"matched": None if self.matches is None else self.matches.share}
-        return row | {name: self._method(name, n_labels, before) for name in self.posteriors}
+        matches = None if before is None else Flow().match(before.example.image, self.example.image)
+        row: Row = {"matched": None if matches is None else matches.share}
+        for name, posterior in self.posteriors.items():
+            row[name] = self._method(posterior, n_labels)
+            if before is not None and matches is not None:
+                row[name]["steps"] = _steps(before.posteriors[name], posterior, matches)
+        return row
 
-    def _method(self, name: str, n_labels: int, before: LinkedFrame | None) -> Row:
-        posterior, truth = self.posteriors[name], self.frame.example.truth
-        row: Row = {
-            "counts": [confusion(truth, labels, n_labels).tolist() for labels in posterior.labelings()],
-            "features": self.frame.features(posterior).round(4).tolist(),
+    def _method(self, posterior: MixturePosterior, n_labels: int) -> Row:
+        labelings = posterior.labelings()
+        return {
+            "counts": [confusion(self.example.truth, labels, n_labels).tolist() for labels in labelings],
+            "features": mode_features(posterior, self.crf, self.example.image).round(4).tolist(),
             "log_z": [mode.log_z for mode in posterior.modes],
             "root": posterior.root_mode,
         }
-        if before is not None and self.matches is not None:
-            q_before, q = _marginals(before.posteriors[name]), _marginals(posterior)
-            steps = changes(q_before[:, self.matches.first], q[:, self.matches.second])
-            row["steps"] = steps.round(6).tolist()
-        return row
 
 
-def _carried(frame: Frame, before: Frame, matches: Matches) -> MixturePosterior:
-    """The modes with a cut where the best ranked alternative of the frame before was, before all other cuts."""
-    if len(before.modes.modes) < 2:
-        return frame.modes
-    scores = before.features(before.modes) @ np.array(LEARNT)
-    scores[before.modes.root_mode] = -np.inf
-    carried = CarriedOver.between(before.modes, int(scores.argmax()), matches, active_labels(frame.crf)[0])
-    criterion = MostPlausible()
-    return frame.infer(frame.count, criterion=replace(criterion, first=(carried, *criterion.first)))
+def _steps(before: MixturePosterior, after: MixturePosterior, matches: Matches) -> list[list[float]]:
+    """(K, M) share of matching points that change their label, from each mode to each mode."""
+    first, second = _marginals(before)[:, matches.first], _marginals(after)[:, matches.second]
+    return changes(first, second).round(6).tolist()
 
 
 def _marginals(posterior: MixturePosterior) -> Floats:

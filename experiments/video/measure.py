@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from experiments.annotated import AnnotatedFolder, Network
 from experiments.measurements import Row
-from experiments.video.frame import Frame, LinkedFrame
+from experiments.video.frame import Frame
 
 KINDS: tuple[tuple[str, Network], ...] = (("camvid", "espnet"), ("davis", "dl513"))
 
@@ -25,12 +24,12 @@ def sequences(data: Path) -> list[AnnotatedFolder]:
 
 
 def tasks(data: Path, *, count: int, every: int, step: int = 1) -> dict[str, tuple[Any, ...]]:
-    """Name and values of every measurement: a frame, and the two before it."""
+    """Name and values of every measurement: a frame, and the one before it."""
     return {
         f"{source.folder.name} {names[t]}": (
             source.folder,
             source.net,
-            tuple(names[max(0, t - 2) : t + 1]),
+            tuple(names[max(0, t - 1) : t + 1]),
             count,
             step,
         )
@@ -41,19 +40,18 @@ def tasks(data: Path, *, count: int, every: int, step: int = 1) -> dict[str, tup
 
 
 def measure(folder: Path, net: Network, names: tuple[str, ...], count: int, step: int) -> Row:
-    """The modes of the last of at most three successive frames, against the truth and the frame before.
+    """The modes of the last of one or two successive frames, against the truth and the frame before.
 
     Parameters
     ----------
     folder, net : a sequence and its network.
-    names : the frames; the modes of the one before the last depend on the first.
+    names : the frame before, if there is one, and the frame.
     count : number of modes.
     step : frames are reduced to means of blocks of so many pixels along a side.
     """
-    pairs = list(pairwise((None, *names)))[-2:]
-    *before, last = [_linked(folder, net, name, previous, count, step) for previous, name in pairs]
+    *before, frame = (_frame(folder, net, name, count, step) for name in names)
     place = {"kind": folder.parent.name, "sequence": folder.name, "frame": names[-1]}
-    return place | last.row(_source(folder, net).n_labels, before[0] if before else None)
+    return place | frame.row(_source(folder, net).n_labels, *before)
 
 
 @lru_cache(maxsize=1)
@@ -61,12 +59,6 @@ def _source(folder: Path, net: Network) -> AnnotatedFolder:
     return AnnotatedFolder(folder, net)
 
 
-@lru_cache(maxsize=3)  # the next two measurements need a frame again
+@lru_cache(maxsize=2)  # the next measurement needs a frame again
 def _frame(folder: Path, net: Network, name: str, count: int, step: int) -> Frame:
     return Frame(_source(folder, net).load(name).reduced(step), count)
-
-
-@lru_cache(maxsize=2)
-def _linked(folder: Path, net: Network, name: str, previous: str | None, count: int, step: int) -> LinkedFrame:
-    frame = _frame(folder, net, name, count, step)
-    return LinkedFrame.link(frame, None if previous is None else _frame(folder, net, previous, count, step))

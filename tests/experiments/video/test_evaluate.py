@@ -16,7 +16,7 @@ def _frame(t, n_modes=2, jump=0.0, kind="davis", sequence="one"):
     method = {"counts": [WRONG, RIGHT][:n_modes], "features": np.zeros((n_modes, 7)).tolist(), "root": 0}
     method |= {"log_z": [0.0, -50.0][:n_modes], "steps": (jump * (1 - np.eye(n_modes))).tolist()}
     row = {"kind": kind, "sequence": sequence, "frame": str(t), "matched": 1.0 if t else None}
-    return row | {"modes": method, "carried": method, "clamped": method}
+    return row | {"modes": method, "clamped": method}
 
 
 def test_oracle_and_mean_field():
