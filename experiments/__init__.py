@@ -1,1 +1,1 @@
-"""The experiments of the paper and our own, each from the data to a page with its table, figure and numbers."""
+"""The experiments of the paper and our own: each measures, and writes a page with tables, figures and numbers."""

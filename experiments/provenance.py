@@ -1,4 +1,4 @@
-"""What a page must say for its numbers to be found again: the command, the versions, the seeds."""
+"""What is needed to repeat a measurement: command, versions, protocol."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import mixfield
 
 
 def provenance(command: str, **protocol: Any) -> dict[str, Any]:
-    """The first entry of every ``results``: how it was made."""
+    """The entry ``made_by`` of the results: command, versions and the settings in ``protocol``."""
     return {
         "command": command,
         "versions": {
@@ -20,3 +20,8 @@ def provenance(command: str, **protocol: Any) -> dict[str, Any]:
         },
         **protocol,
     }
+
+
+def version_list(made_by: dict[str, Any]) -> str:
+    """Names and versions of the packages, for the last line of a page."""
+    return ", ".join(f"{name} {number}" for name, number in made_by["versions"].items())

@@ -1,0 +1,1 @@
+"""One file per experiment: parse the options, measure what is missing, write the page."""
