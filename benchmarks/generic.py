@@ -32,10 +32,8 @@ from mixfield.baselines.restarts import reading_order
 from mixfield.energy.base import allowed_labels
 from mixfield.io import uai
 from mixfield.reports.curves import Curve, Mark, Panel, write_curves
-from mixfield.solvers import factor_graph as coordinate
 from mixfield.solvers import starts
-from mixfield.solvers.mean_field import soft_penalty
-from mixfield.solvers.tilt import Tilt
+from mixfield.solvers.factor_graph import gibbs_sweeps, soft_penalty
 
 # without evidence, at most 300 variables: pygms takes seconds, not hours
 MODELS = ["Grids_11", "Grids_13", "Segmentation_11", "Segmentation_13", "Segmentation_15"]
@@ -88,23 +86,16 @@ def _exact(graph: mf.FactorGraph) -> Answer:
 
 def annealed_sampling(graph: mf.FactorGraph, sweeps: int, *, chains: int = CHAINS, seed: int = 0) -> Answer:
     """Annealed importance sampling (Neal 2001) by Gibbs sweeps, then half as many sweeps at T = 1 for the marginals."""
-    rng, penalty = np.random.default_rng(seed), soft_penalty(graph)
-    soft = graph.softened(penalty) if graph.has_hard_factors else graph
+    rng = np.random.default_rng(seed)
+    soft = graph.softened(soft_penalty(graph)) if graph.has_hard_factors else graph
     allowed = allowed_labels(graph)
-    tilt = Tilt.shared(np.where(allowed, 0.0, np.inf), chains)
+    bias = np.where(allowed, 0.0, np.inf)
     x = starts.labels(np.repeat(allowed[None], chains, 0), rng)
 
     def move(x: np.ndarray, beta: float) -> np.ndarray:
-        drawn = coordinate.draw(
-            graph,
-            starts.one_hot(x, graph.n_labels),
-            tilt,
-            penalty=penalty,
-            temperatures=np.array([1.0 / beta]),
-            seeds=rng.integers(0, 2**63, chains, dtype=np.uint64),
-            threads=1,
-        )
-        return drawn.argmax(-1)
+        seeds = rng.integers(0, 2**63, chains, dtype=np.uint64)
+        labelings = starts.one_hot(x, graph.n_labels)
+        return gibbs_sweeps(graph, labelings, bias, np.array([1.0 / beta]), seeds, threads=1).argmax(-1)
 
     log_weight = np.full(chains, np.log(allowed.sum(1)).sum())
     betas = np.linspace(0.0, 1.0, sweeps + 1) ** 2
