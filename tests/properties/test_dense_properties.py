@@ -147,7 +147,7 @@ def test_threads_do_not_change_bytes(shape, name, seed, n_labels):
             patch.setenv("MIXFIELD_THREADS", str(threads))
             rng = np.random.default_rng(seed)
             unary = smooth(shape, n_labels, rng) / 40.0
-            crf = mf.DenseCRF(unary, [kernels(shape, rng, weight=2.0)[name]], threads=threads)
+            crf = mf.DenseCRF(unary, [kernels(shape, rng, weight=2.0)[name]])
             mode = mf.mean_field(crf, solver=mf.Solver(threads=threads, max_iterations=5))
             answers.add((mode.marginals.tobytes(), mode.log_z, crf.local_field(mode.marginals).tobytes()))
     assert len(answers) == 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.filters.buffers import room
+from mixfield.filters.buffers import aligned_zeros
 from mixfield.filters.coarse_grid import CoarseGrid
 from mixfield.filters.separable import Separable
 
@@ -19,14 +19,14 @@ SIGMAS = [(3.0, 3.0), (3.0, 11.0), (4.4, 3.7), (25.0, 6.0), (200.0, 90.0)]
 
 def filtered(grid, values, *, threads=1, parts=1, width=1):
     cuts = [width * (len(values) // width * part // parts) for part in range(parts + 1)]
-    sums, out = grid.sums(values.shape[1], tuple(pairwise(cuts))), room(*values.shape)
-    sums.take(values, threads)
-    sums.add(0, len(values), out, keep=False)
+    stream, out = grid.stream(values.shape[1], tuple(pairwise(cuts))), aligned_zeros(*values.shape)
+    stream.load(values, threads)
+    stream.slice(0, len(values), out, accumulate=False)
     return out
 
 
 def some_values(n, channels=8):
-    values = room(n, channels)
+    values = aligned_zeros(n, channels)
     values[:] = np.random.default_rng(0).random(values.shape)
     return values
 
@@ -37,7 +37,7 @@ def some_values(n, channels=8):
 def test_sums_are_right_to_about_a_thousandth(shape, sigmas, way):
     grid = CoarseGrid.build(shape, sigmas, strength=1.7, normalization=way)
     kernel = 1.7 * naive_dense.kernel_matrix(mf.Gaussian(sigmas, normalization=way), shape)
-    identity = room(len(kernel), 8 * -(-len(kernel) // 8))
+    identity = aligned_zeros(len(kernel), 8 * -(-len(kernel) // 8))
     identity[:, : len(kernel)] = np.eye(len(kernel))
     matrix = filtered(grid, identity)[:, : len(kernel)]
     assert np.abs(matrix - kernel).max() <= 2e-3 * kernel.max()
@@ -56,18 +56,18 @@ def test_without_strength_nobody_is_heard():
     grid, points = CoarseGrid.build((12, 17), (3.0, 5.0), strength=0.0, normalization="symmetric"), np.arange(9)
     values = some_values(12 * 17)
     assert not filtered(grid, values).any()
-    assert not grid.region(points)(values[points]).any()
+    assert not grid.subset(points)(values[points]).any()
 
 
 @pytest.mark.parametrize("channels", [4, 8, 24, 40])
 def test_sums_are_added_band_by_band(channels):
     grid = CoarseGrid.build((31, 22), (3.0, 4.0), normalization="symmetric")
     values = some_values(31 * 22, channels)
-    sums, whole, out = grid.sums(channels, ((0, 31 * 22),)), filtered(grid, values), np.ones_like(values)
-    sums.take(values, 1)
+    stream, whole, out = grid.stream(channels, ((0, 31 * 22),)), filtered(grid, values), np.ones_like(values)
+    stream.load(values, 1)
     for first in range(0, 31, 7):
         band = slice(22 * first, 22 * min(31, first + 7))
-        sums.add(band.start, band.stop, out[band])
+        stream.slice(band.start, band.stop, out[band])
     assert out == pytest.approx(whole + 1, rel=1e-6)
 
 
@@ -83,9 +83,9 @@ def test_a_region_hears_what_the_whole_would():
     grid = CoarseGrid.build((31, 22), (3.0, 4.0), strength=3.0, normalization="symmetric")
     values = some_values(31 * 22)
     points = np.flatnonzero(np.random.default_rng(1).random(31 * 22) < 0.2)
-    alone = room(*values.shape)
+    alone = aligned_zeros(*values.shape)
     alone[points] = values[points]
-    assert grid.region(points)(values[points]) == pytest.approx(filtered(grid, alone)[points], abs=1e-6)
+    assert grid.subset(points)(values[points]) == pytest.approx(filtered(grid, alone)[points], abs=1e-6)
 
 
 def test_threads_do_not_change_bytes():

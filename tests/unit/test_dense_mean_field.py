@@ -13,8 +13,8 @@ from dense_fields import marginals, smooth, two_blobs
 import mixfield as mf
 from mixfield import _threads
 from mixfield.errors import MixfieldError, NotConvergedWarning
-from mixfield.solvers import dense, packing
-from mixfield.solvers.dense_update import Iteration
+from mixfield.solvers.dense_fixed_point import iterate
+from mixfield.solvers.dense_update import DenseUpdate
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def photo(shape, n_labels, rng, sxy=1.5, **options):
 
 def free_energies(crf, temperature=1.0):
     """Free energies along the updates, (iterations,); the one place that knows how the solver tells them."""
-    iteration = Iteration(crf, 1, packing.no_bias(crf), threads=1)
-    start = iteration.start(np.full(1, 1.0 / temperature, np.float32))
-    _, run = dense.climb(iteration, start, np.full(1, temperature), tolerance=1e-5, max_iterations=300)
+    update = DenseUpdate(crf, 1, threads=1)
+    start = update.start(np.full(1, 1.0 / temperature, np.float32))
+    _, run = iterate(update, start, np.full(1, temperature), tolerance=1e-5, max_iterations=300)
     history = run.free_energies[:, 0]
     return history[~np.isnan(history)]
 
@@ -237,7 +237,7 @@ def test_threads_do_not_change_the_bytes_of_a_mean_field(shape, sxy, n_labels, m
     answers = []
     for threads in (1, 2, 3, 9):
         monkeypatch.setenv("MIXFIELD_THREADS", str(threads))
-        crf = photo(shape, n_labels, np.random.default_rng(0), sxy, threads=threads)
+        crf = photo(shape, n_labels, np.random.default_rng(0), sxy)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)
             mode = mf.mean_field(crf, solver=mf.Solver(threads=threads, max_iterations=20))

@@ -14,14 +14,16 @@ from scipy.ndimage import gaussian_filter
 import mixfield as mf
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
-from mixfield.constraints.clamp import Settled
+from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.leaf import Proposal
 from mixfield.energy.active_labels import active_labels
 from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
 from mixfield.mixture import Search
-from mixfield.mixture.dense_finder import Releasing, _pushed
-from mixfield.solvers import dense, packing
-from mixfield.solvers.dense_update import Iteration
+from mixfield.mixture.dense_finder import DenseModeFinder, _pushed
+from mixfield.solvers import solver_for
+from mixfield.solvers.dense_fixed_point import iterate
+from mixfield.solvers.dense_update import DenseUpdate
+from mixfield.solvers.layout import Layout
 
 
 def modes_of(crf, n_modes=4, **options):
@@ -305,13 +307,13 @@ def test_modes_that_are_held_can_be_cut_again():
 
 
 @pytest.fixture
-def parent_and_seeker():
+def parent_and_finder():
     """A field of a hundred pixels with two labels, whose mode has the first everywhere."""
     crf = mf.DenseCRF(np.zeros((10, 10, 2)), [mf.Gaussian(2.0, 3.0)])
     q = np.tile(np.array([0.9, 0.1], np.float32), (1, 100, 1))
-    seeker = Releasing(crf, mf.constraints.FirmClamp(), mf.Solver(), distinct=0.9)
-    seeker.labelings.append(q[0].argmax(1))
-    return Settled(q, np.zeros(1), np.ones(1, bool), np.ones(1, np.int32)), seeker
+    finder = DenseModeFinder(solver_for(crf), mf.constraints.FirmClamp(), distinct=0.9)
+    finder._labelings.append(q[0].argmax(1))
+    return CellSolution(q, np.zeros(1), np.ones(1, bool), np.ones(1, np.int32)), finder
 
 
 def of_second_label(pixels, sign=1):
@@ -329,12 +331,12 @@ def of_second_label(pixels, sign=1):
         ([], (0, 4), False),
     ],
 )
-def test_cuts_that_cannot_lead_to_a_new_mode_are_not_tried(earlier, cut, promising, parent_and_seeker):
-    parent, seeker = parent_and_seeker
+def test_cuts_that_cannot_lead_to_a_new_mode_are_not_tried(earlier, cut, promising, parent_and_finder):
+    parent, finder = parent_and_finder
     cell = Cell(np.ones((100, 2), bool))
     for pixels in earlier:
         cell = cell.cut(of_second_label(pixels, sign=-1))
-    assert seeker._is_promising(cell.cut(of_second_label(cut)), parent) is promising
+    assert finder._may_be_new(cell.cut(of_second_label(cut)), parent) is promising
 
 
 def test_a_group_that_loses_its_label_takes_the_next_best():
@@ -350,24 +352,26 @@ def test_members_of_a_group_are_read_from_the_channels(n_labels):
     crf = mf.DenseCRF(rng.random((4, 5, n_labels)), [mf.Gaussian(2.0, 1.0)])
     q = rng.dirichlet(np.ones(n_labels), (3, 20)).astype(np.float32)
     points, labels = np.array([0, 7, 19]), np.array([0, n_labels - 1, n_labels - 1])
-    values = packing.pack(crf, q)
+    layout = Layout(crf, 3)
+    values = layout.pack(q)
     for some in (labels, np.zeros_like(labels)):
-        assert packing.members(crf, values, 3, 1, points, some) == pytest.approx(q[1, points, some], abs=1e-6)
+        assert layout.probabilities(values, 1, points, some) == pytest.approx(q[1, points, some], abs=1e-6)
 
 
-@pytest.mark.parametrize("note", [0.1, np.inf])
+@pytest.mark.parametrize("movers_above", [0.1, np.inf])
 @pytest.mark.parametrize(("n_labels", "n_modes"), [(2, 3), (3, 2), (8, 5)])
-def test_modes_that_are_alike_are_filtered_as_one(n_labels, n_modes, note):
+def test_modes_that_are_alike_are_filtered_as_one(n_labels, n_modes, movers_above):
     rng = np.random.default_rng(n_modes)
     crf = mf.DenseCRF(rng.random((12, 15, n_labels)), [mf.Gaussian(3.0, 2.0), mf.Gaussian(1.0, 1.0)])
-    values = packing.pack(crf, np.repeat(rng.dirichlet(np.ones(n_labels), (1, crf.n)), n_modes, 0))
-    bias, cooling = rng.random((crf.n, n_labels * n_modes)).astype(np.float32), np.ones(n_modes, np.float32)
+    values = Layout(crf, n_modes).pack(np.repeat(rng.dirichlet(np.ones(n_labels), (1, crf.n)), n_modes, 0))
+    bias, beta = rng.random((crf.n, n_labels * n_modes)).astype(np.float32), np.ones(n_modes, np.float32)
     answers = []
-    for alike in (False, True):
-        iteration = Iteration(crf, n_modes, bias, threads=1)
-        new = np.zeros_like(values)
-        sums, change = iteration.step(values, cooling, new, alike=alike, note=note)
-        answers.append((new, sums, change, *(array for noted in iteration.noted for array in noted)))
+    for same_start in (False, True):
+        update, new = DenseUpdate(crf, n_modes, bias, threads=1), np.zeros_like(values)
+        step = update.step(values, beta, new, same_start=same_start, movers_above=movers_above)
+        assert (step.movers is None) == np.isinf(movers_above)
+        movers = () if step.movers is None else (step.movers.points, step.movers.support, step.movers.before)
+        answers.append((new, step.support, step.cost, step.entropy, step.change, *movers))
     for one, other in zip(*answers, strict=True):
         assert (one == other).all()
 
@@ -377,12 +381,12 @@ def test_bounds_are_those_of_the_values_as_they_are():
     rng = np.random.default_rng(3)
     kernels = [mf.Gaussian(3.0, 4.0), mf.Bilateral(rng.random((40, 50)), 9.0, 0.3, 2.0)]
     crf = mf.DenseCRF(rng.random((40, 50, 3)), kernels)
-    iteration = Iteration(crf, 1, packing.no_bias(crf), threads=1)
-    values, _ = dense.climb(iteration, None, np.ones(1), tolerance=1e-5, max_iterations=4)
+    update = DenseUpdate(crf, 1, threads=1)
+    values, _ = iterate(update, None, np.ones(1), tolerance=1e-5, max_iterations=4)
     kept = values.copy()
-    assert iteration.bounds(values, untouched=True) == pytest.approx(iteration.bounds(kept), rel=1e-9)
+    assert update.bounds(values, after_step=True) == pytest.approx(update.bounds(kept), rel=1e-9)
     values[: crf.n // 2] = values[crf.n // 2 :]
-    assert (iteration.bounds(values) == iteration.bounds(values.copy())).all()
-    other = Iteration(crf, 1, packing.no_bias(crf), threads=1)
-    one, _ = dense.climb(other, values.copy(), np.ones(1), tolerance=1e-5, max_iterations=2)
-    assert (dense.climb(iteration, values, np.ones(1), tolerance=1e-5, max_iterations=2)[0] == one).all()
+    assert (update.bounds(values) == update.bounds(values.copy())).all()
+    other = DenseUpdate(crf, 1, threads=1)
+    one, _ = iterate(other, values.copy(), np.ones(1), tolerance=1e-5, max_iterations=2)
+    assert (iterate(update, values, np.ones(1), tolerance=1e-5, max_iterations=2)[0] == one).all()

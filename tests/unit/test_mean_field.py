@@ -11,10 +11,9 @@ from strategies import random_marginals
 import mixfield as mf
 from mixfield.energy import grid_edges
 from mixfield.errors import InfeasibleWarning, MixfieldError, NotConvergedWarning
-from mixfield.solvers import critical_temperature
-from mixfield.solvers import generic as parallel
-from mixfield.solvers.factor_graph import LARGE
-from mixfield.solvers.free_energy import bounds, entropies
+from mixfield.solvers import critical_temperature, solver_for
+from mixfield.solvers.factor_graph import MANY_VARIABLES
+from mixfield.solvers.free_energy import entropies
 from mixfield.solvers.tilt import Tilt
 
 
@@ -56,7 +55,7 @@ def _free(graph, q, temperature):
 def test_bounds_are_entropy_minus_cost(graph, temperature):
     q = random_marginals(graph, np.random.default_rng(0))
     wanted = -_free(graph, q, temperature) / temperature
-    assert bounds(graph, q[None], temperature)[0] == pytest.approx(wanted, abs=1e-11)
+    assert solver_for(graph).bounds(q[None], temperature)[0] == pytest.approx(wanted, abs=1e-11)
 
 
 def test_entropies():
@@ -66,9 +65,9 @@ def test_entropies():
 def test_bound_of_a_binary_graph_with_forbidden_labels():
     graph = mf.FactorGraph.from_pairwise([[0.3, np.inf], [np.inf, -0.4], [0.1, 0.2]], [(0, 1), (1, 2)], np.eye(2))
     q = np.array([[1.0, 0.0], [0.0, 1.0], [0.25, 0.75]])
-    assert bounds(graph, q[None])[0] == pytest.approx(-_free(graph, q, 1.0), abs=1e-12)
+    assert solver_for(graph).bounds(q[None])[0] == pytest.approx(-_free(graph, q, 1.0), abs=1e-12)
     q[0] = [0.5, 0.5]
-    assert bounds(graph, q[None])[0] == -np.inf
+    assert solver_for(graph).bounds(q[None])[0] == -np.inf
 
 
 # ---------------------------------------------------------------- coordinate ascent
@@ -77,10 +76,10 @@ def test_bound_of_a_binary_graph_with_forbidden_labels():
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 def test_free_energy_falls_with_every_sweep(graph, temperature):
     q = random_marginals(graph, np.random.default_rng(1))[None]
-    one_sweep = mf.Solver(max_iterations=1)
+    one_sweep = solver_for(graph, mf.Solver(max_iterations=1))
     before = _free(graph, q[0], temperature)
     for _ in range(12):
-        q = one_sweep.ascend(graph, q, _no_tilt(graph), temperature=temperature).q
+        q = one_sweep.solve(q, _no_tilt(graph), temperature=temperature).q
         after = _free(graph, q[0], temperature)
         assert after <= before + 1e-10
         before = after
@@ -167,12 +166,12 @@ def test_threads_do_not_change_the_bytes(family):
     else:
         graph = mf.FactorGraph.potts_grid(rng.standard_normal((45, 45, 3)), 0.8)
     q = np.stack([random_marginals(graph, rng) for _ in range(20)])
-    runs = [mf.Solver(threads=t, max_iterations=15).ascend(graph, q, _no_tilt(graph, 20)) for t in (1, 2, 8)]
+    runs = [solver_for(graph, mf.Solver(threads=t, max_iterations=15)).solve(q, _no_tilt(graph, 20)) for t in (1, 2, 8)]
     assert len({run.q.tobytes() for run in runs}) == 1
     assert len({run.iterations.tobytes() for run in runs}) == 1
-    heat = np.geomspace(3.0, 1.0, 8)
-    bias = np.zeros((graph.n, graph.n_labels))
-    drawn = [mf.Solver(threads=t).explore(graph, 20, bias, heat, np.random.default_rng(5)) for t in (1, 2, 8)]
+    temperatures, bias = np.geomspace(3.0, 1.0, 8), np.zeros((graph.n, graph.n_labels))
+    solvers = [solver_for(graph, mf.Solver(threads=t)) for t in (1, 2, 8)]
+    drawn = [solver.cooled_starts(20, bias, temperatures, np.random.default_rng(5)) for solver in solvers]
     assert len({run.tobytes() for run in drawn}) == 1
 
 
@@ -183,9 +182,9 @@ def test_threads_sharing_a_colour_do_not_change_the_bytes(family):
         graph = mf.FactorGraph.ising(rng.uniform(-1, 1, (512, 512)), grid_edges((512, 512)), 0.4)
     else:
         graph = mf.FactorGraph.potts_grid(rng.standard_normal((512, 512, 3)), 0.5)
-    assert graph.n >= LARGE
+    assert graph.n >= MANY_VARIABLES
     q = random_marginals(graph, rng)[None]
-    runs = [mf.Solver(threads=t, max_iterations=3).ascend(graph, q, _no_tilt(graph)) for t in (1, 2, 8)]
+    runs = [solver_for(graph, mf.Solver(threads=t, max_iterations=3)).solve(q, _no_tilt(graph)) for t in (1, 2, 8)]
     assert len({run.q.tobytes() for run in runs}) == 1
     assert {int(run.iterations[0]) for run in runs} == {3}
 
@@ -263,12 +262,12 @@ def test_nonlinear_black_box_reaches_a_fixed_point():
 def test_damped_updates_never_let_the_free_energy_rise(temperature):
     """Strongly repelling neighbours, on which undamped parallel updates would swing for ever."""
     graph = mf.FactorGraph.ising(0.1 * np.ones((4, 4)), grid_edges((4, 4)), -2.0)
-    box, heat = BlackBox(graph), np.array([temperature])
+    solver = solver_for(BlackBox(graph))
     q = np.full((1, 16, 2), 0.5) + np.array([0.3, -0.3])
     tilt = Tilt.shared(np.zeros((16, 2)), 1)
     values = []
     for limit in range(1, 40):
-        end = parallel.ascend(box, q, tilt, temperature=heat, tolerance=1e-12, max_iterations=limit).q
+        end = solver.solve(q, tilt, temperature=np.array([temperature]), tolerance=1e-12, max_iterations=limit).q
         values.append(_free(graph, end[0], temperature))
     assert np.all(np.diff(values) <= 1.1e-9 * np.maximum(1.0, np.abs(values[1:])))
     assert values[-1] < values[0] - 0.1
@@ -277,10 +276,10 @@ def test_damped_updates_never_let_the_free_energy_rise(temperature):
 def test_black_box_batch_is_each_of_its_modes(graph):
     rng = np.random.default_rng(6)
     q = np.stack([random_marginals(graph, rng) for _ in range(3)])
-    solver = mf.Solver(tolerance=1e-7)
-    batch = solver.ascend(BlackBox(graph), q, _no_tilt(graph, 3))
+    solver = solver_for(BlackBox(graph), mf.Solver(tolerance=1e-7))
+    batch = solver.solve(q, _no_tilt(graph, 3))
     for k in range(3):
-        one = solver.ascend(BlackBox(graph), q[k : k + 1], _no_tilt(graph))
+        one = solver.solve(q[k : k + 1], _no_tilt(graph))
         np.testing.assert_allclose(batch.q[k], one.q[0], rtol=0, atol=1e-12)
         assert batch.iterations[k] == one.iterations[0]
 

@@ -9,9 +9,11 @@ import pytest
 
 import mixfield as mf
 from mixfield.constraints.cell import Cell
+from mixfield.criteria.annealed import AnnealedMarginals
 from mixfield.criteria.leaf import Leaf
 from mixfield.criteria.optima import Optima
 from mixfield.errors import MixfieldError
+from mixfield.solvers import solver_for
 
 SHAPE = (24, 32)
 
@@ -30,15 +32,16 @@ def crf():
 def leaf_of(energy):
     mode = mf.mean_field(energy)
     allowed = np.ones((int(np.prod(energy.shape)), energy.n_labels), bool)
+    solver, rng = solver_for(energy), np.random.default_rng(0)
     return Leaf(
-        energy=energy,
-        solver=mf.Solver(),
+        solver=solver,
         cell=Cell(allowed),
         q=np.asarray(mode.marginals, np.float64).reshape(-1, energy.n_labels),
         log_z=mode.log_z,
         temperatures=np.array([2.0]),
         optima=Optima(len(allowed), energy.n_labels, capacity=0),
-        rng=np.random.default_rng(0),
+        annealed=AnnealedMarginals(solver, rng),
+        rng=rng,
     )
 
 

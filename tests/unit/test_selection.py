@@ -10,15 +10,16 @@ from conftest import BlackBox
 
 import mixfield as mf
 from mixfield.constraints.cell import Cell
-from mixfield.criteria.group_flips import melted_groups, turned_over
+from mixfield.criteria.annealed import AnnealedMarginals
+from mixfield.criteria.group_flips import flipped, transition_groups
 from mixfield.criteria.optima import Optima
 from mixfield.energy import grid_edges
 from mixfield.errors import MixfieldError
 from mixfield.mixture import Search, breadth_first
-from mixfield.solvers.free_energy import bounds, entropies
-from mixfield.solvers.dispatch import critical_temperature, ladder
-
-SOLVER = mf.Solver()
+from mixfield.solvers import critical_temperature, solver_for
+from mixfield.solvers.free_energy import entropies
+from mixfield.solvers.temperature import temperature_steps
+from mixfield.solvers.tilt import Tilt
 
 
 def leaf_of(energy, *, start=None, cell=None, steps=12, seed=0):
@@ -26,15 +27,16 @@ def leaf_of(energy, *, start=None, cell=None, steps=12, seed=0):
     mode = mf.mean_field(energy, start=start)
     q = mode.marginals.reshape(-1, energy.n_labels).copy()
     n = len(q)
+    solver, rng = solver_for(energy), np.random.default_rng(seed)
     return mf.criteria.Leaf(
-        energy=energy,
-        solver=SOLVER,
+        solver=solver,
         cell=cell or Cell(np.ones((n, energy.n_labels), bool)),
         q=q,
         log_z=mode.log_z,
-        temperatures=ladder(critical_temperature(energy), steps),
+        temperatures=temperature_steps(critical_temperature(energy), steps),
         optima=Optima(n, energy.n_labels, 16),
-        rng=np.random.default_rng(seed),
+        annealed=AnnealedMarginals(solver, rng),
+        rng=rng,
     )
 
 
@@ -91,7 +93,7 @@ def test_candidates_obey_the_entropy_thresholds(leaf):
     criterion = mf.criteria.PhaseTransition(mf.criteria.RandomGroup(4), low=0.3, high=0.7)
     now = entropies(leaf.q) / np.log(2)
     for p in criterion.propose(leaf):
-        then = entropies(leaf.heated()[leaf.temperatures.tolist().index(p.temperature)]) / np.log(2)
+        then = entropies(leaf.annealed_path[leaf.temperatures.tolist().index(p.temperature)]) / np.log(2)
         assert (now[p.constraint.group] < 0.3).all()
         assert (then[p.constraint.group] > 0.7).all()
 
@@ -218,18 +220,18 @@ def test_nothing_left_to_cut(two_wells):
 
 
 def test_melted_groups_and_turning_them_over(leaf):
-    groups = melted_groups(leaf, leaf.q, 10)
+    groups = transition_groups(leaf, leaf.q, 10)
     assert set(groups[0].tolist()) <= RIGHT
     assert len(groups[0]) > 8
-    turned = turned_over(leaf, leaf.q, groups[:1], SOLVER)
+    turned = flipped(leaf, leaf.q, groups[:1])
     was, now = leaf.q.argmax(1), turned[0].argmax(1)
     assert {i for i in range(32) if was[i] != now[i]} == RIGHT
-    (largest,) = melted_groups(leaf, leaf.q, 1)
+    (largest,) = transition_groups(leaf, leaf.q, 1)
     np.testing.assert_array_equal(largest, groups[0])
 
 
 def test_heated_path_is_hot_at_the_top_and_certain_at_the_bottom(leaf):
-    path = leaf.heated()
+    path = leaf.annealed_path
     assert path.shape == (12, 32, 2)
     right = sorted(RIGHT)
     assert entropies(path[-1])[right].min() > entropies(path[0])[right].max()
@@ -247,7 +249,7 @@ def test_optima_keep_the_best_of_each_labeling():
     assert not pool.is_standing(down)
     cell = Cell(np.ones((2, 2), bool)).cut(mf.constraints.Cardinality([0], 0, 1))
     np.testing.assert_array_equal(pool.best_for(cell, 1)[0], down)
-    assert pool.promise(cell)[1] == pytest.approx(-2.0 + np.log(0.9), abs=1e-12)
+    assert pool.score(cell)[1] == pytest.approx(-2.0 + np.log(0.9), abs=1e-12)
 
 
 def test_optima_of_one_batch_with_equal_labels_keep_the_best():
@@ -271,8 +273,8 @@ def test_try_labels_bounds_both_children(two_wells):
     tried = leaf.try_labels(np.array([4]), np.array([1]))
     for side, wanted in zip((1, -1), tried[0], strict=True):
         cell = Cell(leaf.cell.allowed).cut(mf.constraints.Cardinality([4], 1, 1, side))
-        run = SOLVER.ascend(two_wells, cell.project(leaf.q[None]), mf.clamping.multiplier.Tilt.shared(cell.bias, 1))
-        assert wanted == pytest.approx(bounds(two_wells, run.q)[0], abs=0.1)
+        run = leaf.solver.solve(cell.project(leaf.q[None]), Tilt.shared(cell.bias, 1))
+        assert wanted == pytest.approx(leaf.solver.bounds(run.q)[0], abs=0.1)
 
 
 # ---------------------------------------------------------------- one's own

@@ -8,7 +8,7 @@ from conftest import TOY_COUNTS, BlackBox, toy_factors
 
 import mixfield as mf
 from mixfield.solvers import critical_temperature
-from mixfield.solvers.temperature import ladder
+from mixfield.solvers.temperature import temperature_steps
 
 
 def _dense_t_max(graph):
@@ -102,6 +102,6 @@ def test_below_t_max_a_potts_field_has_several_modes():
 
 
 def test_ladder_rises_from_one_to_t_max():
-    steps = ladder(8.0, 3)
+    steps = temperature_steps(8.0, 3)
     np.testing.assert_allclose(steps, [2.0, 4.0, 8.0], rtol=1e-12)
-    np.testing.assert_allclose(ladder(1.0, 2), [1.0, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(temperature_steps(1.0, 2), [1.0, 1.0], rtol=1e-12)

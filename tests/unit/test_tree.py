@@ -14,7 +14,7 @@ from mixfield.criteria.leaf import Proposal
 from mixfield.energy import grid_edges
 from mixfield.errors import FewerModesWarning, InfeasibleWarning, MixfieldError, NotConvergedWarning
 from mixfield.mixture import Search, best_first, breadth_first
-from mixfield.mixture.tree import plant
+from mixfield.mixture.tree import start_tree
 from mixfield.solvers import critical_temperature
 
 
@@ -321,9 +321,9 @@ def test_a_criterion_is_asked_only_for_what_is_needed():
 
 def test_a_fork_is_finished_without_a_trace():
     graph = mf.datasets.random_ising(5, rng=1)
-    watched, plain = plant(graph, rng=3), plant(graph, rng=3)
-    for growth in (watched, plain):
-        growth.warm_up()
+    watched, plain = start_tree(graph, rng=3), start_tree(graph, rng=3)
+    for builder in (watched, plain):
+        builder.improve_root()
     for k in (1, 3, 9):
         watched.grow(k)
         finished = watched.fork()
