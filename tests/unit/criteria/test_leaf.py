@@ -1,0 +1,33 @@
+"""A leaf as a criterion sees it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from leaves import RIGHT, blocks, leaf_of
+
+import mixfield as mf
+from mixfield.constraints.cell import Cell
+from mixfield.solvers.free_energy import entropies
+from mixfield.solvers.tilt import Tilt
+
+
+@pytest.fixture
+def leaf():
+    return leaf_of(blocks())
+
+
+def test_annealed_path_is_uncertain_at_the_top_and_certain_at_the_bottom(leaf):
+    path = leaf.annealed_path
+    assert path.shape == (12, 32, 2)
+    right = sorted(RIGHT)
+    assert entropies(path[-1])[right].min() > entropies(path[0])[right].max()
+
+
+def test_try_labels_bounds_both_children(two_wells):
+    leaf = leaf_of(two_wells)
+    tried = leaf.try_labels(np.array([4]), np.array([1]))
+    for side, wanted in zip((1, -1), tried[0], strict=True):
+        cell = Cell(leaf.cell.allowed).cut(mf.constraints.Cardinality([4], 1, 1, side))
+        run = leaf.solver.solve(cell.project(leaf.q[None]), Tilt.shared(cell.bias, 1))
+        assert wanted == pytest.approx(leaf.solver.bounds(run.q)[0], abs=0.1)
