@@ -24,3 +24,9 @@ def test_bands_and_parts_cover_a_field(n, row, channels, wanted):
     assert [schedule.part_of[band] for band, _ in schedule.parts] == list(range(len(schedule.parts)))
     assert schedule.largest == max(last - first for first, last in schedule.bands)
     assert schedule.largest * channels <= BAND_SIZE + row * channels
+
+
+def test_threads_share_bands_or_whole_parts():
+    schedule = BandSchedule.of(500 * 375, 500, 24)
+    assert schedule.shares(in_order=True) == schedule.parts
+    assert schedule.shares(in_order=False) == tuple((band, band + 1) for band in range(len(schedule.bands)))

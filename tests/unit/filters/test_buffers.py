@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import sys
 
 import numpy as np
 import pytest
+from concurrency import in_threads
 
 from mixfield.filters.buffers import BufferPool, Scratch, aligned_empty, aligned_zeros, channel_width
 
@@ -63,3 +66,62 @@ def test_scratch_memory_is_borrowed_again():
         assert not np.shares_memory(one, other)
     with scratch.borrow() as again:
         assert again is other or again is one
+
+
+def test_scratch_memory_comes_back_after_an_error():
+    scratch = Scratch(3, 8)
+    with pytest.raises(RuntimeError), scratch.borrow() as memory:
+        raise RuntimeError
+    with scratch.borrow() as again:
+        assert again is memory
+
+
+def _exchange(pool, rng, rounds=300, most=6):
+    """Allocate and free arrays in random order; every array keeps its own number while it lives."""
+    alive = []
+    for number in range(rounds):
+        if alive and (len(alive) == most or rng.random() < 0.5):
+            array, own = alive.pop(rng.integers(len(alive)))
+            assert (array == own).all()
+            del array
+        array = aligned_empty(int(rng.integers(1, 200)), 8, pool=pool)
+        own = float(number + rng.random())
+        array[:] = own
+        alive.append((array, np.float32(own)))
+    assert all((array == own).all() for array, own in alive)
+    return alive
+
+
+def test_no_two_live_arrays_share_memory():
+    pool = BufferPool()
+    alive = [array for array, _ in _exchange(pool, np.random.default_rng(0))]
+    assert len(alive) > 3
+    assert not any(np.shares_memory(a, b) for a, b in itertools.combinations(alive, 2))
+
+
+def test_blocks_are_used_again_rather_than_allocated():
+    pool, places = BufferPool(), set()
+    for rows in [90, 100, 110, 95] * 25:  # of one power of two
+        places.add(aligned_empty(rows, 8, pool=pool).ctypes.data // 8192)
+    assert len(places) <= 2
+
+
+def test_threads_share_a_pool():
+    """Worker threads take their scratch memory from it; here the interpreter changes threads as often as it can."""
+    interval, pool = sys.getswitchinterval(), BufferPool()
+    sys.setswitchinterval(1e-6)
+    try:
+        seeds = itertools.count()
+        in_threads(lambda: _exchange(pool, np.random.default_rng(next(seeds)), rounds=2000))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("shape", [(1 << 10, 8), (1 << 20, 9)])
+def test_zeros_of_any_size_are_zero(shape):
+    """Large ones come from the operating system, small ones are cleared, those of a pool have been used before."""
+    pool = BufferPool()
+    aligned_empty(*shape, pool=pool)[:] = 5.0
+    for zeros in (aligned_zeros(*shape), aligned_zeros(*shape, pool=pool)):
+        assert zeros.shape == shape
+        assert not zeros.any()

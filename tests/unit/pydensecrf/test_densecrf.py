@@ -8,6 +8,7 @@ import sys
 import naive
 import numpy as np
 import pytest
+from concurrency import in_threads
 
 import mixfield as mf
 import mixfield.pydensecrf.densecrf as dcrf
@@ -282,3 +283,37 @@ def test_the_divergence_counts_large_costs_once():
         crf.addPairwiseGaussian(sxy=3, compat=2)
     q = np.array(plain.inference(3))
     assert shifted.klDivergence(q) - plain.klDivergence(q) == pytest.approx(20 * 2e5, rel=1e-7)
+
+
+def test_threads_share_an_object():
+    """Eight threads ask the same object with both kernels, built by whichever of them comes first."""
+    rng = np.random.default_rng(3)
+    unary, picture = rng.random((21, 4800)).astype(np.float32), rng.integers(0, 255, (60, 80, 3))
+
+    def build():
+        crf = dcrf.DenseCRF2D(80, 60, 21)
+        crf.setUnaryEnergy(unary)
+        crf.addPairwiseGaussian(sxy=3, compat=3)
+        crf.addPairwiseBilateral(sxy=20, srgb=40, rgbim=picture, compat=4)
+        return crf
+
+    def ask(crf):
+        q, *scratch = crf.startInference()
+        for _ in range(3):
+            crf.stepInference(q, *scratch)
+        return np.array(q).tobytes(), np.array(crf.inference(3)).tobytes(), crf.klDivergence(q)
+
+    shared, wanted = build(), ask(build())
+    assert wanted[0] == wanted[1]
+    for _ in range(3):  # again, with the working memory of the calls before
+        assert in_threads(lambda: ask(shared)) == [wanted] * 8
+
+
+def test_marginals_of_a_call_are_not_changed_by_the_next(unary, image):
+    crf = filled(unary, image)
+    first = crf.inference(3)
+    kept = first.copy()
+    crf.inference(1)
+    crf.setUnaryEnergy(unary[::-1])
+    crf.inference(3)
+    np.testing.assert_array_equal(first, kept)

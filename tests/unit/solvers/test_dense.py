@@ -7,11 +7,15 @@ import warnings
 import naive_dense
 import numpy as np
 import pytest
-from dense_fields import SHAPES, bound, photo, scores, smooth, two_blobs
+from catalogue import no_tilt
+from concurrency import in_threads
+from dense_fields import SHAPES, bound, marginals, photo, scores, smooth, two_blobs
 
 import mixfield as mf
 from mixfield import _threads
 from mixfield.errors import NotConvergedWarning
+from mixfield.solvers import solver_for
+from mixfield.solvers.tilt import CountPotential, Tilt
 
 
 @pytest.fixture
@@ -184,3 +188,47 @@ def test_without_coupling_the_answer_is_exact(pairwise, rng):
     mode = mf.mean_field(mf.DenseCRF(unary, pairwise))
     assert mode.marginals == pytest.approx(naive_dense.softmax(-unary), abs=1e-5)
     assert mode.log_z == pytest.approx(np.log(np.exp(-unary).sum(-1)).sum(), abs=1e-3)
+
+
+def test_threads_share_a_field():
+    """Eight threads solve the same object, whose row sums none of them has computed before."""
+    crf, alone = (photo((40, 50), 3, np.random.default_rng(0), 3.5) for _ in range(2))
+    wanted = mf.mean_field(alone)
+    for mode in in_threads(lambda: mf.mean_field(crf)):
+        assert mode.marginals.tobytes() == wanted.marginals.tobytes()
+        assert mode.log_z == wanted.log_z
+
+
+def test_a_pool_of_buffers_does_not_change_the_answer(rng):
+    solver = solver_for(photo((20, 24), 3, rng))
+    pooled, tilt = solver.with_buffers(), no_tilt(solver, 2)
+    assert pooled.pool is not None
+    q = np.stack([marginals((20, 24), 3, rng).reshape(-1, 3) for _ in range(2)])
+    for _ in range(3):
+        assert pooled.solve(q, tilt).q.tobytes() == solver.solve(q, tilt).q.tobytes()
+        assert pooled.bounds(q).tolist() == solver.bounds(q).tolist()
+
+
+def test_reduced_solvers_leave_out_labels():
+    unary = np.random.default_rng(0).normal(size=(6, 7, 5))
+    unary[..., [1, 3]] += 40.0
+    solver = solver_for(mf.DenseCRF(unary, [mf.Gaussian(1.5, 2.0)]), mf.Solver(tolerance=1e-5))
+    reduced, labels = solver.reduced()
+    assert labels.tolist() == [0, 2, 4]
+    assert reduced.energy.n_labels == 3
+    assert reduced.options is solver.options
+    assert reduced.reduced() == (reduced, None)
+
+
+def test_count_potentials_are_solved_by_damped_updates(rng):
+    """Potentials that are not unary: the general update takes them."""
+    crf = mf.DenseCRF(rng.normal(size=(3, 4, 2)), [mf.Gaussian(1.5, 1.0)])
+    solver = solver_for(crf, mf.Solver(tolerance=1e-6))
+    push = CountPotential(np.arange(6), np.ones(6, np.int64), 4, -8.0)
+    tilt = Tilt(np.zeros((1, 12, 2)), np.zeros(1, np.int32), ((push,),))
+    run = solver.solve(np.full((1, 12, 2), 0.5), tilt)
+    q = run.q[0]
+    field = np.asarray(crf.local_field(q.reshape(3, 4, 2))).reshape(12, 2)
+    field[:6, 1] += push.derivative(q)
+    assert run.converged.all()
+    assert q == pytest.approx(naive_dense.softmax(-field), abs=1e-4)

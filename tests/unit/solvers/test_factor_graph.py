@@ -6,12 +6,13 @@ import naive
 import numpy as np
 import pytest
 from catalogue import CATALOGUE, free_energy, no_tilt
+from concurrency import in_threads
 from strategies import random_marginals
 
 import mixfield as mf
 from mixfield.energy import grid_edges
-from mixfield.solvers import solver_for
-from mixfield.solvers.factor_graph import MANY_VARIABLES
+from mixfield.solvers import solver_for, starts
+from mixfield.solvers.factor_graph import MANY_VARIABLES, gibbs_sweeps
 
 
 @pytest.fixture(params=CATALOGUE, ids=str)
@@ -113,3 +114,35 @@ def test_faint_traces_of_forbidden_states_are_trimmed():
     graph = mf.FactorGraph.from_factors([4, 4], [((0,), own), ((0, 1), table)])
     mode = mf.mean_field(graph)
     assert mf.exact(graph).log_z - 1e-3 < mode.log_z <= mf.exact(graph).log_z
+
+
+@pytest.mark.parametrize("family", CATALOGUE)
+def test_threads_share_a_graph(family):
+    """Eight threads solve the same object, whose flat forms none of them has computed before."""
+    graph, alone = CATALOGUE[family](), CATALOGUE[family]()
+    wanted = mf.mean_field(alone, restarts=8)
+    for mode in in_threads(lambda: mf.mean_field(graph, restarts=8)):
+        assert mode.marginals.tobytes() == wanted.marginals.tobytes()
+        assert mode.log_z == wanted.log_z
+
+
+def test_gibbs_sweeps_draw_from_the_distribution():
+    """4000 chains of 60 sweeps of a field that mixes fast against enumeration; fixed seeds, 5 sigma."""
+    graph = mf.FactorGraph.ising(np.linspace(-0.5, 0.8, 9).reshape(3, 3), grid_edges((3, 3)), 0.3)
+    count, rng = 4000, np.random.default_rng(0)
+    q = starts.one_hot(starts.labels(np.ones((count, 9, 2), bool), rng), 2)
+    seeds = rng.integers(0, 2**63, count, dtype=np.uint64)
+    drawn = gibbs_sweeps(graph, q, np.zeros((9, 2)), np.ones(60), seeds, threads=2)
+    assert set(np.unique(drawn)) == {0.0, 1.0}
+    truth = naive.marginals(graph).reshape(9, 2)[:, 1]
+    assert drawn[..., 1].mean(0) == pytest.approx(truth, abs=5 * np.sqrt(0.25 / count))
+
+
+def test_gibbs_sweeps_keep_to_allowed_labels(two_wells):
+    bias = np.zeros((9, 2))
+    bias[4, 1] = np.inf
+    q = np.zeros((5, 9, 2))
+    q[..., 0] = 1.0
+    drawn = gibbs_sweeps(two_wells, q, bias, np.ones(20), np.arange(5, dtype=np.uint64), threads=1)
+    assert (drawn[:, 4, 0] == 1.0).all()
+    assert drawn[..., 1].any()

@@ -30,3 +30,9 @@ def test_tolerance_changes_the_answer(graph):
 def test_wrong_solver(options, sentence):
     with pytest.raises(MixfieldError, match=sentence):
         mf.Solver(**options)
+
+
+def test_threads_are_those_of_the_environment(monkeypatch):
+    monkeypatch.setenv("MIXFIELD_THREADS", "3")
+    assert mf.Solver().threads == 3
+    assert mf.Solver(threads=5).threads == 5
