@@ -92,3 +92,19 @@ def test_contradictory_cuts_are_refused():
     cell = Cell(graph.allowed).cut(mf.constraints.Cardinality([0, 1, 2], 1, 3))
     with pytest.raises(InfeasibleError, match="leave no state"):
         cell.cut(mf.constraints.Cardinality([0, 1, 2], 1, 2, -1))
+
+
+def test_the_last_cut_is_soft_or_enforced_by_forbidden_labels():
+    whole = Cell(np.ones((4, 2), bool))
+    assert whole.last_soft is None
+    soft = whole.cut(mf.constraints.Cardinality([0, 1, 2], 1, 2))
+    assert soft.last_soft is soft.constraints[-1]
+    assert soft.cut(mf.constraints.Cardinality([3], 0, 1)).last_soft is None
+
+
+def test_variables_that_lack_a_label():
+    allowed = np.ones((4, 3), bool)
+    assert len(Cell(allowed).narrow) == 0
+    allowed[2, 1] = False
+    assert Cell(allowed).narrow.tolist() == [2]
+    assert np.isinf(Cell(allowed).bias).sum() == 1

@@ -135,3 +135,25 @@ def test_contradictory_soft_constraints_hold_no_mode():
 def test_wrong_epsilon(epsilon):
     with pytest.raises(MixfieldError, match="epsilon must"):
         mf.constraints.Clamp(epsilon=epsilon)
+
+
+def test_seeded_clamps_hold_without_spreading():
+    """ "At least one here" puts one person there, not a little probability everywhere."""
+    scene = mf.datasets.walking_people(1, 1, 1).scene
+    energy = mf.Occupancy(scene, [np.zeros((144, 192))])
+    group = np.array([24 * y + x for y in range(10, 14) for x in range(10, 14)])
+    cell = Cell(np.ones((scene.ground.n, 2), bool)).cut(mf.constraints.Cardinality(group, np.array(1), 1))
+    clamp = mf.constraints.Clamp(seeded=True, bisections=0)
+    held = solve_in_cell(solver_for(energy), cell, energy.start.reshape(1, -1, 2), clamp)
+    assert len(held.log_z) == 1
+    occupied = held.q[0, group, 1]
+    assert occupied.max() > 0.999
+    assert occupied.sum() < 1.1
+    assert cell.mass(held.q[0]) >= 1 - 1e-4
+
+
+def test_no_starts_no_modes():
+    graph = _grid()
+    found = solve_in_cell(solver_for(graph), Cell(graph.allowed), np.empty((0, 12, 2)), mf.constraints.Clamp())
+    assert found.q.shape == (0, 12, 2)
+    assert len(found.log_z) == len(found.converged) == len(found.iterations) == 0

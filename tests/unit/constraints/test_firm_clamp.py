@@ -13,8 +13,12 @@ from scipy.ndimage import gaussian_filter
 
 import mixfield as mf
 from mixfield.constraints.cardinality import Cardinality
+from mixfield.constraints.cell import Cell
+from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.leaf import Proposal
 from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
+from mixfield.solvers import solver_for
+from mixfield.solvers.layout import Layout
 
 
 def tiny():
@@ -91,3 +95,62 @@ def test_modes_that_are_held_can_be_cut_again():
     found = mf.infer(mf.DenseCRF(unary / unary.std(), [mf.Gaussian(2.0, 4.0)], negligible=0), 10)
     assert len(found.modes) == 10
     assert max(sum(c.sign < 0 for c in mode.constraints) for mode in found.modes) >= 2
+
+
+def _root(crf):
+    """A solver and the mean field of the whole field, as the tree has them."""
+    solver = solver_for(crf).with_buffers()
+    values, log_z, run = solver.from_unaries()
+    q = Layout(crf, 1).unpack(values)
+    return solver, CellSolution(q, log_z, run.converged, run.iterations)
+
+
+def _blob_cells(crf):
+    """At least half of each blob of `two_blobs` takes the label that it does not have in the mean field."""
+    solver, root = _root(crf)
+    labels = root.q[0].argmax(1).reshape(crf.shape)
+    cells = []
+    for place in ((slice(4, 12), slice(4, 12)), (slice(8, 20), slice(20, 28))):
+        inside = np.zeros(crf.shape, bool)
+        inside[place] = True
+        group = np.flatnonzero(inside)
+        other = 1 - int(labels[place][0, 0])
+        cells.append(Cell(solver.allowed).cut(Cardinality(group, np.full(len(group), other), len(group) // 2)))
+    return solver, root, cells
+
+
+def test_cells_of_a_batch_are_solved_as_if_alone():
+    solver, root, cells = _blob_cells(two_blobs())
+    clamp = mf.constraints.FirmClamp()
+    batch = clamp.solve_in_cells(solver, cells, root)
+    for cell, found in zip(cells, batch, strict=True):
+        assert cell.mass(found.q[0]) >= 1 - 1e-4
+        (alone,) = clamp.solve_in_cells(solver, [cell], root)
+        assert np.array_equal(alone.q.argmax(-1), found.q.argmax(-1))
+        assert found.log_z[0] == pytest.approx(alone.log_z[0], abs=0.05)
+        assert found.log_z[0] == pytest.approx(solver.bounds(found.q.astype(float))[0], abs=1e-2)
+    assert len({found.serial for found in batch}) == len(batch)
+
+
+def test_labels_that_are_not_accepted_are_given_up():
+    solver, root, cells = _blob_cells(two_blobs())
+    asked = []
+
+    def accept(labels):
+        asked.append(labels.copy())
+        return len(asked) > 1
+
+    first, second = mf.constraints.FirmClamp().solve_in_cells(solver, cells, root, accept=accept)
+    assert first is None
+    assert second is not None
+    assert [labels.shape for labels in asked] == [(768,)] * 2
+
+
+def test_held_modes_remember_their_multipliers():
+    solver, root, cells = _blob_cells(two_blobs())
+    held = mf.constraints.FirmClamp(release=False).solve_in_cells(solver, cells, root)
+    free = mf.constraints.FirmClamp().solve_in_cells(solver, cells, root)
+    for cell, one, other in zip(cells, held, free, strict=True):
+        identity = cell.constraints[-1].identity
+        assert one.multipliers[identity] == pytest.approx(4.0 * 2 * solver.critical_temperature())
+        assert other.multipliers[identity] < one.multipliers[identity]

@@ -8,6 +8,7 @@ from conftest import BlackBox
 from leaves import blocks, leaf_of
 
 import mixfield as mf
+from mixfield.criteria.base import LimitsOverlap
 from mixfield.mixture import Search, breadth_first
 
 
@@ -65,3 +66,9 @@ def test_every_criterion_finds_the_two_wells(two_wells, criterion, box):
     assert {tuple(np.unique(x)) for x in post.labelings()} == {(0,), (1,)}
     # a field of 0.02 on nine spins: log-odds near 2 * 9 * 0.02
     assert np.log(post.weights[0] / post.weights[1]) == pytest.approx(0.36, abs=0.1)
+
+
+def test_which_criteria_limit_the_overlap_of_modes():
+    assert isinstance(mf.criteria.MostPlausible(), LimitsOverlap)
+    assert not isinstance(mf.criteria.MeltingWindows(), LimitsOverlap)
+    assert not isinstance(FirstFree(), LimitsOverlap)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dense_fields import two_blobs
 from leaves import RIGHT, blocks, leaf_of
 
 import mixfield as mf
@@ -31,3 +32,23 @@ def test_try_labels_bounds_both_children(two_wells):
         cell = Cell(leaf.cell.allowed).cut(mf.constraints.Cardinality([4], 1, 1, side))
         run = leaf.solver.solve(cell.project(leaf.q[None]), Tilt.shared(cell.bias, 1))
         assert wanted == pytest.approx(leaf.solver.bounds(run.q)[0], abs=0.1)
+
+
+def test_free_and_uncut_variables(leaf):
+    """Strictly cut variables are not free; those of a soft group are free, but cut."""
+    cell = leaf.cell.cut(mf.constraints.Cardinality([3], 1, 1)).cut(mf.constraints.Cardinality([8, 9, 10], 1, 2))
+    cut = leaf_of(leaf.energy, cell=cell)
+    assert 3 not in cut.free
+    assert {8, 9, 10} <= set(cut.free.tolist())
+    assert set(np.flatnonzero(~cut.uncut)) == {3, 8, 9, 10}
+
+
+def test_annealed_path_follows_from_one_temperature_to_the_next_or_not():
+    """Graphs follow a path down from T_max; dense fields start near the uniform point at every temperature."""
+    dense = leaf_of(two_blobs(), steps=3)
+    assert dense.solver.anneals_independently
+    assert np.array_equal(dense.annealed_path, dense.marginals_at(dense.temperatures.tolist()))
+    graph = leaf_of(blocks(), steps=3)
+    assert not graph.solver.anneals_independently
+    assert graph.annealed_path.shape == (3, 32, 2)
+    assert graph.annealed_path is graph.annealed_path  # computed once

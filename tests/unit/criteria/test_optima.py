@@ -39,3 +39,21 @@ def test_optima_forget_the_worst():
     assert sorted(pool.log_z.tolist()) == [-2.0, -1.0]
     pool.add(states[1:2], np.array([-0.5]), standing=True)
     assert sorted(pool.log_z.tolist()) == [-2.0, -0.5]
+
+
+def test_a_copy_is_a_pool_of_its_own():
+    pool = Optima(1, 2, capacity=4)
+    pool.add(np.array([[[0.4, 0.6]]]), np.array([-2.0]), standing=False)
+    twin = pool.copy()
+    twin.add(np.array([[[0.9, 0.1]], [[0.2, 0.8]]]), np.array([-1.0, -1.5]), standing=True)
+    assert pool.log_z.tolist() == [-2.0]
+    assert not pool.standing.any()
+    assert twin.log_z.tolist() == [-1.5, -1.0]
+    assert twin.is_standing(np.array([[0.0, 1.0]]))
+
+
+def test_without_capacity_nothing_is_kept():
+    pool = Optima(1, 2)
+    pool.add(np.array([[[0.4, 0.6]]]), np.array([-2.0]), standing=True)
+    assert len(pool.log_z) == 0
+    assert pool.best_for(Cell(np.ones((1, 2), bool)), 3).shape == (0, 1, 2)

@@ -9,7 +9,11 @@ from dense_fields import WAYS, marginals, measured_matrix, smooth
 from numpy.testing import assert_array_equal
 
 import mixfield as mf
+from mixfield.energy.gaussian import grid_filter
 from mixfield.errors import MixfieldError
+from mixfield.filters.coarse_grid import CoarseGrid
+from mixfield.filters.lattice import Lattice
+from mixfield.filters.separable import Separable
 
 
 @pytest.fixture
@@ -125,3 +129,30 @@ def test_images_of_any_kind_of_number(kind):
     same = mf.DenseCRF(np.zeros((4, 4, 2)), [mf.Bilateral(image.astype(np.float32), 2.0, 0.5)])
     q = np.random.default_rng(0).dirichlet(np.ones(2), (4, 4))
     assert_array_equal(crf.local_field(q), same.local_field(q))
+
+
+@pytest.mark.parametrize(
+    ("shape", "sigmas", "kind"),
+    [
+        ((20, 30), (3.0, 40.0), CoarseGrid),
+        ((20, 30), (2.9, 4.0), Separable),
+        ((20, 30), (2.9, 40.0), None),
+        ((20, 30, 40), (9.0, 9.0, 9.0), Separable),
+        ((20,), (3.0,), Separable),
+        ((20,), (11.0,), None),
+    ],
+)
+def test_the_filter_that_suits_a_grid(shape, sigmas, kind):
+    assert grid_filter(shape, sigmas) is kind
+    filter = mf.Gaussian(sigmas).filter(shape, 1.0, symmetric=True)
+    assert isinstance(filter, kind or Lattice)
+
+
+def test_images_and_features_take_the_lattice(rng):
+    image, points = mf.Bilateral(smooth((4, 5), 3, rng), 3.0, 9.0), mf.Features(rng.normal(size=(20, 2)))
+    for symmetric in (True, False):
+        for kernel in (image, points):
+            filter = kernel.filter((4, 5), 2.0, symmetric=symmetric)
+            assert isinstance(filter, Lattice)
+            assert filter.symmetric is symmetric
+    assert image.filter((4, 5), 2.0, symmetric=True).corner.shape == (20, 6)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.energy.unary import FORBIDDEN, LARGE, bounded, log_costs
 from mixfield.errors import MixfieldError
 
 
@@ -59,3 +60,25 @@ def test_probabilities_need_not_sum_to_one_and_may_be_zero(rng):
 def test_wrong_probabilities(probs, message):
     with pytest.raises(MixfieldError, match=message):
         mf.DenseCRF.from_probabilities(probs)
+
+
+def test_costs_in_range_stay_as_they_are():
+    costs, least = bounded(np.array([[1.0, np.inf], [-3.0, 2.0]]), (2,))
+    assert costs.tolist() == [[1.0, FORBIDDEN], [-3.0, 2.0]]
+    assert least.tolist() == [0.0]
+
+
+def test_large_costs_are_relative_to_the_least_of_their_pixel():
+    given = np.array([[LARGE, LARGE + 1.0, np.inf], [-2.0, 7.0, 3e20]])
+    costs, least = bounded(given, (2,))
+    assert least.tolist() == [LARGE, -2.0]
+    assert costs[0].tolist() == [0.0, 1.0, FORBIDDEN]
+    assert costs[1, :2].tolist() == [0.0, 9.0]
+    assert costs[1, 2] == FORBIDDEN / 2  # dear, but not forbidden
+
+
+@pytest.mark.parametrize("floor", [1e-3, 0.2])
+def test_the_smallest_probability(floor):
+    costs = log_costs(np.array([[0.0, 4.0], [2.0, 2.0]]), floor)
+    assert costs == pytest.approx(-np.log([[floor, 1.0], [0.5, 0.5]]), abs=1e-6)
+    assert costs.dtype == np.float32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from mixtures import ENERGIES
 
 import mixfield as mf
@@ -27,3 +28,15 @@ def test_the_tree_is_binary_and_names_its_modes():
                 path.append(post.tree[at].constraint)
                 at = post.tree[at].parent
             assert tuple(reversed(path)) == mode.constraints
+
+
+def test_the_root_has_neither_parent_nor_constraint(two_wells):
+    root, *others = mf.infer(two_wells, 2).tree
+    assert (root.parent, root.constraint, root.mode) == (-1, None, -1)
+    assert np.isnan(root.temperature)
+    assert all(node.constraint is not None for node in others)
+
+
+def test_temperatures_are_those_of_the_transition(two_wells):
+    found = mf.infer(two_wells, 2, criterion=mf.criteria.PhaseTransition())
+    assert all(1.0 < node.temperature <= found.t_max * (1 + 1e-9) for node in found.tree[1:])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import naive
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from dense_fields import modes_of, two_blobs
 import mixfield as mf
 from mixfield.energy.active_labels import active_labels
 from mixfield.errors import FewerModesWarning, MixfieldError
+from mixfield.mixture.node import Node
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +139,38 @@ def pictures():
     image = np.zeros((24, 32, 3))
     image[4:12, 4:12], image[8:20, 20:28] = (200, 0, 0), (0, 200, 0)
     return [mf.Bilateral(image, 10.0, 20.0, 3.0)]
+
+
+def test_the_root_mode_is_the_one_with_the_roots_bound(post):
+    tree = (Node(-1, None, float("nan"), post.modes[2].log_z, -1),)
+    assert replace(post, tree=tree).root_mode == 2
+    assert replace(post, tree=()).root_mode == 0
+
+
+def test_labels_of_a_larger_set(post):
+    labels = np.array([1, 4, 2])
+    wide = post.with_labels(labels, 6)
+    assert wide.marginals().shape == (2, 3, 6)
+    assert np.array_equal(wide.marginals()[..., labels], post.marginals())
+    assert not wide.marginals()[..., [0, 3, 5]].any()
+    assert np.array_equal(wide.labelings(), labels[post.labelings()])
+    for one, other in zip(post.modes, wide.modes, strict=True):
+        for a, b in zip(one.constraints, other.constraints, strict=True):
+            assert np.array_equal(labels[a.labels], b.labels)
+            assert np.array_equal(a.group, b.group)
+    x = post.sample(5, rng=0)
+    assert wide.log_prob(labels[x]) == pytest.approx(post.log_prob(x), abs=1e-12)
+
+
+def test_other_weights_mix_other_marginals(post):
+    first = np.array([1.0, 0.0, 0.0, 0.0])
+    assert np.array_equal(post.marginals(first), post.modes[0].marginals)
+    with pytest.raises(MixfieldError, match="one weight per mode"):
+        post.marginals([1.0])
+
+
+def test_modes_without_a_bound_weigh_the_same():
+    q = np.full((2, 2), 0.5)
+    post = mf.MixturePosterior((mf.Mode(q, -np.inf), mf.Mode(q, -np.inf)))
+    assert post.weights.tolist() == [0.5, 0.5]
+    assert post.log_z == -np.inf

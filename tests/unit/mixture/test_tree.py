@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 from catalogue import CATALOGUE
+from concurrency import in_threads
 from conftest import BlackBox
 from dense_fields import two_blobs
 from mixtures import ENERGIES, check_mixture, infer_few
@@ -14,7 +15,7 @@ import mixfield as mf
 from mixfield import _threads
 from mixfield.energy import grid_edges
 from mixfield.errors import FewerModesWarning, InfeasibleWarning, MixfieldError, NotConvergedWarning
-from mixfield.mixture import Search, best_first, breadth_first
+from mixfield.mixture import Search, best_first, breadth_first, start_tree
 from mixfield.solvers import critical_temperature
 
 CRITERIA = {
@@ -212,3 +213,30 @@ def test_threads_do_not_change_the_bytes_of_a_mixture(monkeypatch):
         posterior = mf.infer(two_blobs(), 4, solver=mf.Solver(threads=threads))
         answers.append([(mode.marginals.tobytes(), mode.log_z) for mode in posterior.modes])
     assert answers[1:] == answers[:1] * 3
+
+
+@pytest.mark.parametrize("name", ENERGIES)
+def test_threads_share_a_graph(name):
+    """Eight threads split the same graph, which none of them has prepared before."""
+    graph, alone = ENERGIES[name](), ENERGIES[name]()
+    wanted = [mode.marginals.tobytes() for mode in mf.infer(alone, 4).modes]
+    for posterior in in_threads(lambda: mf.infer(graph, 4)):
+        assert [mode.marginals.tobytes() for mode in posterior.modes] == wanted
+
+
+def test_threads_share_a_dense_field():
+    wanted = [mode.marginals.tobytes() for mode in mf.infer(two_blobs(), 4).modes]
+    crf = two_blobs()
+    for posterior in in_threads(lambda: mf.infer(crf, 4)):
+        assert [mode.marginals.tobytes() for mode in posterior.modes] == wanted
+
+
+def test_a_tree_at_several_sizes_is_that_of_infer():
+    graph = ENERGIES["ising"]()
+    tree = start_tree(graph, rng=3)
+    tree.improve_root()
+    for count in (2, 4):
+        tree.grow(count)
+        grown = tree.fork()
+        grown.polish()
+        assert grown.posterior(()).log_z == pytest.approx(mf.infer(graph, count, rng=3).log_z, abs=1e-12)

@@ -11,6 +11,7 @@ import mixfield as mf
 from mixfield.criteria.leaf import Proposal
 from mixfield.errors import FewerModesWarning
 from mixfield.mixture import best_first, breadth_first
+from mixfield.mixture.direct_finder import DirectFinder
 from mixfield.mixture.tree import start_tree
 
 
@@ -84,3 +85,60 @@ def test_the_tree_cuts_in_two(posterior):
         assert first.constraint.sign == -second.constraint.sign
         assert np.isnan(first.temperature) or first.temperature >= 1.0
     assert sorted(node.mode for node in posterior.tree if node.mode >= 0) == list(range(len(posterior.modes)))
+
+
+def test_polishing_never_lowers_a_bound():
+    tree = start_tree(mf.datasets.random_ising(6, rng=2), rng=0)
+    tree.grow(6)
+    before = {k: tree.nodes[k].leaf.log_z for k in tree.leaves}
+    tree.polish()
+    assert all(tree.nodes[k].leaf.log_z >= before[k] for k in tree.leaves)
+
+
+def test_why_nothing_can_be_cut():
+    hot = mf.FactorGraph.ising(np.zeros(3), [(0, 1), (1, 2)], 0.05)
+    assert "single mode (T_max = " in start_tree(hot).obstacle
+    table = np.where(np.eye(2) > 0, np.inf, 0.0)
+    odd_ring = mf.FactorGraph.from_pairwise(np.zeros((3, 2)), [(0, 1), (1, 2), (2, 0)], table)
+    assert start_tree(odd_ring).obstacle == "no state inside the hard constraints was found"
+    assert start_tree(ENERGIES["ising"]()).obstacle is None
+
+
+def test_a_cut_that_leaves_one_side_without_a_mode_is_not_made():
+    """The finder refuses every cell of the first proposal; the second is made."""
+
+    class Two:
+        def propose(self, leaf):
+            for variable in leaf.free[:2]:
+                yield Proposal(mf.constraints.Cardinality(np.array([variable]), 1, 1))
+
+    def picky(settings):
+        class Picky(DirectFinder):
+            def solve_in_cell(self, cell, parent):
+                return None if 0 in cell.constraints[-1].group else super().solve_in_cell(cell, parent)
+
+        return Picky(settings.solver, settings.rng, mf.constraints.Clamp())
+
+    tree = start_tree(ENERGIES["ising"](), criterion=Two(), finder=picky)
+    assert tree.split(1)
+    assert [node.leaf.cell.constraints[-1].group.tolist() for node in tree.nodes[1:]] == [[1], [1]]
+    assert not tree.nodes[1].leaf.cell.allowed[1, 0]
+
+
+def test_proposals_are_prefetched_before_a_cut():
+    seen = []
+
+    def finder(settings):
+        class Watching(DirectFinder):
+            def prefetch(self, leaf, parent, proposals):
+                seen.append((leaf, parent, list(proposals)))
+
+        return Watching(settings.solver, settings.rng, mf.constraints.Clamp())
+
+    tree = start_tree(ENERGIES["ising"](), criterion=mf.criteria.Lookahead(proposals=4), finder=finder)
+    tree.split(2)
+    ((leaf, parent, proposals),) = seen
+    assert leaf is tree.nodes[0].leaf
+    assert parent is tree.nodes[0].solution
+    assert 1 < len(proposals) <= 4
+    assert tree.nodes[1].leaf.cell.constraints[-1] is proposals[0].constraint
