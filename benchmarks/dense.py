@@ -137,7 +137,7 @@ def ours(case: Case, threads: int, iterations: int = ITERATIONS, n_modes: int = 
     def work() -> object:
         os.environ["MIXFIELD_THREADS"] = str(threads)
         kernels = [mf.Gaussian(s.smooth_sxy, s.smooth_weight), mf.Bilateral(case.image, s.sxy, s.srgb, s.weight)]
-        crf = mf.DenseCRF(case.unary, kernels, threads=threads)
+        crf = mf.DenseCRF(case.unary, kernels)
         if n_modes:
             return mf.infer(crf, n_modes, solver=mf.Solver(threads=threads))
         return mf.mean_field(crf, solver=mf.Solver(max_iterations=iterations, threads=threads)).marginals

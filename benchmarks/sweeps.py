@@ -17,7 +17,7 @@ from numba import njit, prange
 
 import mixfield as mf
 from mixfield.energy import grid_edges
-from mixfield.solvers import starts
+from mixfield.solvers import solver_for, starts
 from mixfield.solvers.tilt import Tilt
 
 
@@ -49,8 +49,8 @@ def sweep_time(graph: mf.FactorGraph, n_modes: int, sweeps: int, threads: int) -
     rng = np.random.default_rng(0)
     q = starts.random(np.repeat(graph.allowed[None], n_modes, 0), rng)
     tilt = Tilt.shared(np.zeros_like(graph.unary), n_modes)
-    solver = mf.Solver(threads=threads, tolerance=5e-324)
-    return seconds(lambda: solver.ascend(graph, q, tilt, max_iterations=sweeps))
+    solver = solver_for(graph, mf.Solver(threads=threads, tolerance=1e-30))
+    return seconds(lambda: solver.solve(q, tilt, max_iterations=sweeps))
 
 
 def grid(side: int) -> mf.FactorGraph:

@@ -1,4 +1,4 @@
-"""Random small models and product distributions for hypothesis."""
+"""Random small models, product distributions and constraints for hypothesis."""
 
 from __future__ import annotations
 
@@ -61,3 +61,22 @@ def graphs_with_marginals(draw, *, hard=True):
     graph = draw(graphs(hard=hard))
     q = random_marginals(graph, np.random.default_rng(draw(SEEDS)), sharp=draw(st.booleans()))
     return graph, q
+
+
+def ragged_marginals(rng, counts, n_labels):
+    """A product distribution (n, L) of variables with ``counts`` labels."""
+    has = np.arange(n_labels) < np.asarray(counts)[:, None]
+    q = np.where(has, rng.standard_exponential(has.shape), 0)
+    return q / q.sum(1, keepdims=True)
+
+
+@st.composite
+def cardinalities(draw, n=5, n_labels=3, most=4):
+    """Lists of cardinality constraints, which may overlap."""
+    found = []
+    for _ in range(draw(st.integers(1, most))):
+        group = draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4, unique=True))
+        labels = [draw(st.integers(0, n_labels - 1)) for _ in group]
+        count, sign = draw(st.integers(1, len(group))), draw(st.sampled_from([1, -1]))
+        found.append(mf.constraints.Cardinality(group, labels, count, sign))
+    return found

@@ -100,7 +100,10 @@ def test_every_name_in_a_role_exists(page):
 
 def test_the_api_page_lists_every_public_name():
     listed = set(re.findall(r"^   ([\w.]+)$", text_of(DOCS / "api.md"), re.MULTILINE))
-    top = {name for name in mixfield.__all__ if not hasattr(getattr(mixfield, name), "__path__")} - {"errors", "testing"}
+    top = {name for name in mixfield.__all__ if not hasattr(getattr(mixfield, name), "__path__")} - {
+        "errors",
+        "testing",
+    }
     assert top <= listed
     for package in SUBPACKAGES:
         public = set(import_module(f"mixfield.{package}").__all__) - top

@@ -62,7 +62,7 @@ def test_small_bandwidths_equal_brute_force(shape, sxy, way, seed):
     assert np.abs(matrix - wanted).max() <= 2e-3 * wanted.max()
     values = np.random.default_rng(seed).random((math.prod(shape), 3))
     sums = wanted @ values
-    error = 2e-3 * sums.max()  # of the largest sum: a small value beside large ones hears more of the tails it misses
+    error = 2e-3 * sums.max()  # of the largest sum: a small value beside large ones depends more on the truncated tails
     assert matrix @ values == pytest.approx(sums, abs=error)
     if way == "none":
         assert sums == pytest.approx(naive_dense.separable(values, shape, [sxy] * len(shape)), rel=1e-9)
@@ -147,7 +147,7 @@ def test_threads_do_not_change_bytes(shape, name, seed, n_labels):
             patch.setenv("MIXFIELD_THREADS", str(threads))
             rng = np.random.default_rng(seed)
             unary = smooth(shape, n_labels, rng) / 40.0
-            crf = mf.DenseCRF(unary, [kernels(shape, rng, weight=2.0)[name]], threads=threads)
+            crf = mf.DenseCRF(unary, [kernels(shape, rng, weight=2.0)[name]])
             mode = mf.mean_field(crf, solver=mf.Solver(threads=threads, max_iterations=5))
             answers.add((mode.marginals.tobytes(), mode.log_z, crf.local_field(mode.marginals).tobytes()))
     assert len(answers) == 1

@@ -30,7 +30,7 @@ N_MODES = 4
 
 
 def _field(seed, attractive):
-    """A 3 x 4 Ising field that melts late: strong couplings, weak fields."""
+    """A 3 x 4 Ising field with a high critical temperature: strong couplings, weak fields."""
     rng = np.random.default_rng(seed)
     edges = grid_edges((3, 4))
     coupling = rng.uniform(0.5, 1.5, len(edges)) * (1 if attractive else rng.choice([-1, 1], len(edges)))

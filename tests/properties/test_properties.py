@@ -15,8 +15,7 @@ import mixfield as mf
 from mixfield.energy import grid_edges
 from mixfield.errors import FewerModesWarning, InfeasibleError, InfeasibleWarning
 from mixfield.mixture import Search
-from mixfield.solvers import critical_temperature
-from mixfield.solvers.free_energy import bounds
+from mixfield.solvers import critical_temperature, solver_for
 
 QUICK = Search(root=4, root_sweeps=40, leaf_sweeps=20)
 
@@ -47,7 +46,7 @@ def test_expected_is_that_of_enumeration(case):
     used = probability > 0
     assert graph.expected(q) == pytest.approx(probability[used] @ costs[used], abs=1e-10)
     entropy = -sum(x * np.log(x) for x in q.ravel() if x > 0)
-    assert bounds(graph, q[None])[0] == pytest.approx(entropy - graph.expected(q), abs=1e-10)
+    assert solver_for(graph).bounds(q[None])[0] == pytest.approx(entropy - graph.expected(q), abs=1e-10)
 
 
 @given(graphs_with_marginals(hard=False))
@@ -163,7 +162,9 @@ def test_renaming_variables_renames_the_answer(case, seed):
     moved[place] = q
     np.testing.assert_allclose(other.local_field(moved)[place], graph.local_field(q), rtol=0, atol=1e-10)
     assert other.expected(moved) == pytest.approx(graph.expected(q), abs=1e-10)
-    np.testing.assert_allclose(bounds(other, moved[None]), bounds(graph, q[None]), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        solver_for(other).bounds(moved[None]), solver_for(graph).bounds(q[None]), rtol=0, atol=1e-10
+    )
     np.testing.assert_allclose(other.coupling_strength[place], graph.coupling_strength, rtol=0, atol=1e-10)
 
 
@@ -183,7 +184,9 @@ def test_renaming_labels_renames_the_answer(case, seed):
         np.testing.assert_allclose(two.marginals[i, name], one.marginals[i, : counts[i]], rtol=0, atol=1e-9)
         moved[i, name] = q[i, : counts[i]]
     assert other.expected(moved) == pytest.approx(graph.expected(q), abs=1e-10)
-    np.testing.assert_allclose(bounds(other, moved[None]), bounds(graph, q[None]), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        solver_for(other).bounds(moved[None]), solver_for(graph).bounds(q[None]), rtol=0, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))

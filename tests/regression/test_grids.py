@@ -14,7 +14,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.io import uai
-from mixfield.solvers.free_energy import bounds
+from mixfield.solvers import solver_for
 
 FAMILIES = [("mmmf", False), ("mmmf", True), ("weller", False), ("weller", True)]
 IDS = [f"{preset}-{'attractive' if attractive else 'mixed'}" for preset, attractive in FAMILIES]
@@ -51,7 +51,7 @@ def raster_restarts(graph, n_starts):
             p[i] = 1.0 / (1.0 + np.exp(bias[i] + weight[i, around[i]] @ p[around[i]]))
         if np.abs(p - before).max() < 1e-5:
             break
-    return float(bounds(graph, np.stack([1 - p.T, p.T], axis=-1)).max())
+    return float(solver_for(graph).bounds(np.stack([1 - p.T, p.T], axis=-1)).max())
 
 
 @cache

@@ -199,7 +199,7 @@ def answer_bytes(threads=1):
     solver = mf.Solver(tolerance=1e-3, max_iterations=5, threads=threads)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)
-        dense = mf.mean_field(mf.DenseCRF(noise(side, side, 3), [mf.Gaussian(3, 3)], threads=threads), solver=solver)
+        dense = mf.mean_field(mf.DenseCRF(noise(side, side, 3), [mf.Gaussian(3, 3)]), solver=solver)
         graph = mf.mean_field(mf.FactorGraph.potts_grid(noise(2 * side, 2 * side, 3), 1.0), solver=solver)
     return dense.marginals.tobytes() + graph.marginals.tobytes()
 

@@ -47,8 +47,8 @@ def video(
     """
     from mixfield import batch
     from mixfield.apps.video import Consistency
-    from mixfield.io.scored_frames import ScoredFrames
     from mixfield.io.kernels import read_kernels
+    from mixfield.io.scored_frames import ScoredFrames
 
     check_folder(out)
     source = ScoredFrames(frames.absolute(), scores.absolute())

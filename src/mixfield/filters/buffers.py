@@ -35,7 +35,10 @@ class BufferPool:
         """A block of at least ``size`` bytes with arbitrary contents; it returns to the pool by itself."""
         order = size.bit_length()
         blocks = self._free.setdefault(order, [])
-        block = blocks.pop() if blocks else np.empty(1 << order, np.uint8)
+        try:
+            block = blocks.pop()
+        except IndexError:  # not a test before: another thread may take the last one in between
+            block = np.empty(1 << order, np.uint8)
         lease = np.frombuffer(block.data, np.uint8)  # arrays made from it refer to the lease, not to the block
         weakref.finalize(lease, blocks.append, block).atexit = False
         return lease

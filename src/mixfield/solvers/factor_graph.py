@@ -80,19 +80,29 @@ class FactorGraphSolver(MeanFieldSolver):
         allowed = np.repeat(np.isfinite(bias)[None], count, 0)
         q = starts.one_hot(starts.labels(allowed, rng), graph.n_labels)
         seeds = rng.integers(0, 2**63, count, dtype=np.uint64)
-        sweeper = _sweeper(graph, q, Tilt.shared(bias, count), soft_penalty(graph))
-        _threads.split(
-            lambda a, b: sweeper.draw(1.0 / temperatures, seeds, a, b),
-            count,
-            self.options.threads,
-            updates=float(count * graph.n * len(temperatures)),
-        )
-        return sweeper.marginals()
+        return gibbs_sweeps(graph, q, bias, temperatures, seeds, self.options.threads)
 
     def critical_temperature(self) -> float:
         """T_max of the graph with a finite price for forbidden states."""
         soft = self.energy.softened(soft_penalty(self.energy))
         return max(0.0, largest_eigenvalue(soft, self.allowed) / 2)
+
+
+def gibbs_sweeps(
+    graph: FactorGraph, q: Floats, bias: Floats, temperatures: Floats, seeds: NDArray[np.uint64], threads: int
+) -> Floats:
+    """(K, n, L) one-hot labelings after one Gibbs sweep per temperature, from those of ``q`` (K, n, L).
+
+    ``bias`` (n, L) is added to the costs; forbidden joint states have the price `soft_penalty`.
+    """
+    sweeper = _sweeper(graph, q, Tilt.shared(bias, len(q)), soft_penalty(graph))
+    _threads.split(
+        lambda a, b: sweeper.draw(1.0 / temperatures, seeds, a, b),
+        len(q),
+        threads,
+        updates=float(len(q) * graph.n * len(temperatures)),
+    )
+    return sweeper.marginals()
 
 
 def hard_penalty(graph: FactorGraph) -> float:

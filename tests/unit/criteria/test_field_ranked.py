@@ -1,53 +1,51 @@
-"""FieldRanked: proposals for people that are nearly detected, or nearly not."""
+"""Places to cut people at: the best first, apart from each other, and within the region that is seen."""
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
+from leaves import leaf_of
 
 import mixfield as mf
+from mixfield.criteria.field_ranked import place_radius
+from mixfield.scene import Ground
+from mixfield.scene.view import View
 
 
-def _quiet_detect(*args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", mf.errors.MixfieldWarning)
-        return mf.detect(*args, **options)
+@pytest.fixture(scope="module")
+def walk():
+    return mf.datasets.walking_people(4, 2, 1, rng=5)
 
 
-def _leaf_proposals(criterion, walk, frame=0):
-    found = []
-
-    class Spy:
-        def propose(self, leaf):
-            found.append((leaf, list(criterion.propose(leaf))))
-            return iter(found[-1][1])
-
-    _quiet_detect(walk.scene, walk.masks[frame], 2, criterion=Spy())
-    return found[0]
+@pytest.fixture(scope="module")
+def leaf(walk):
+    return leaf_of(mf.Occupancy(walk.scene, walk.masks[0]))
 
 
-def test_field_ranked_proposes_places_best_first():
-    walk = mf.datasets.walking_people(4, 2, 1, rng=5)
-    leaf, proposals = _leaf_proposals(mf.criteria.FieldRanked(radius=1, reach=3, additions=4, proposals=20), walk)
+def _proposals(leaf, **options):
+    return list(mf.criteria.FieldRanked(**options).propose(leaf))
+
+
+def test_places_come_best_first(leaf):
+    proposals = _proposals(leaf, radius=1, reach=3, additions=4, proposals=20)
     scores = [proposal.score for proposal in proposals]
     assert scores == sorted(scores, reverse=True)
     occupied = leaf.q[:, 1] > 0.5
     additions = [p.constraint.group for p in proposals if not occupied[p.constraint.group].any()]
     removals = [p.constraint.group for p in proposals if occupied[p.constraint.group].any()]
     assert len(additions) == 4
-    assert len(removals) == occupied.sum()
+    assert len(removals) == occupied.sum() > 0
     # a place that is occupied holds one occupied cell, its own, and no cell belongs to two
     assert all(occupied[group].sum() == 1 and occupied[group[0]] for group in removals)
     assert len(np.concatenate(removals)) == len(set(np.concatenate(removals).tolist()))
+    assert all(p.constraint.count == 1 and set(p.constraint.labels.tolist()) == {1} for p in proposals)
 
 
-def test_field_ranked_stays_within():
-    walk = mf.datasets.walking_people(4, 2, 1, rng=5)
+def test_places_stay_within(leaf, walk):
     within = np.zeros(walk.scene.ground.shape, bool)
     within[:12] = True
-    _, proposals = _leaf_proposals(mf.criteria.FieldRanked(within=within.ravel(), proposals=30), walk)
+    proposals = _proposals(leaf, within=within.ravel(), proposals=30)
+    assert proposals
     assert all(within.ravel()[p.constraint.group[0]] for p in proposals)
 
 
@@ -64,13 +62,35 @@ def test_field_ranked_stays_within():
         {"proposals": 3},
     ],
 )
-def test_every_option_of_field_ranked_matters(changed):
-    walk = mf.datasets.walking_people(4, 2, 1, rng=5)
-    plain, other = ({"proposals": 30}, {"proposals": 30} | changed)
+def test_every_option_matters(leaf, changed):
+    def proposals(**options):
+        return [(p.constraint.group.tolist(), p.score) for p in _proposals(leaf, **({"proposals": 30} | options))]
 
-    def proposals(options):
-        return [
-            (p.constraint.group.tolist(), p.score) for p in _leaf_proposals(mf.criteria.FieldRanked(**options), walk)[1]
-        ]
+    assert proposals() != proposals(**changed)
 
-    assert proposals(plain) != proposals(other)
+
+def test_empty_places_keep_their_distances(leaf, walk):
+    shape, occupied = walk.scene.ground.shape, np.flatnonzero(leaf.q[:, 1] > 0.5)
+    proposals = _proposals(leaf, clear=4.0, spacing=6.0, additions=5, removals=0, proposals=30)
+    places = np.stack(np.unravel_index([p.constraint.group[0] for p in proposals], shape), axis=-1).astype(float)
+    people = np.stack(np.unravel_index(occupied, shape), axis=-1).astype(float)
+    assert len(places) == 5
+    assert np.linalg.norm(places[:, None] - people, axis=-1).min() > 4.0
+    between = np.linalg.norm(places[:, None] - places, axis=-1)
+    assert between[~np.eye(5, dtype=bool)].min() >= 6.0
+
+
+def test_lengths_follow_the_cells_of_a_scene(walk):
+    scene = walk.scene
+    criterion, cell = mf.criteria.FieldRanked.for_scene(scene), scene.ground.cell
+    assert criterion.radius == place_radius(scene) == max(1, round(0.35 / cell))
+    assert criterion.clear * cell == pytest.approx(0.5)
+    assert criterion.spacing * cell == pytest.approx(0.75)
+    assert criterion.within.shape == (scene.ground.n,)
+    boxes = np.array([[12 + k, 10 - k, 28 - k, 40 - 3 * k] for k in range(6)])
+    line = mf.Scene(Ground((6, 1), 0.5), (View(40, 45, boxes),), prior=0.05, variance=(0.05,))
+    assert place_radius(line) == mf.criteria.FieldRanked.for_scene(line).reach == 0  # no neighbours on a line
+
+
+def test_without_places_nothing_is_proposed(leaf, walk):
+    assert _proposals(leaf, within=np.zeros(walk.scene.ground.n, bool)) == []

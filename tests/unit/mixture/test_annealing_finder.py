@@ -1,0 +1,114 @@
+"""Search by annealing: its budget, and what less of it finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from leaves import leaf_of
+from mixtures import ENERGIES, check_mixture, infer_few
+
+import mixfield as mf
+from mixfield.constraints.cell import Cell
+from mixfield.mixture import Search
+from mixfield.mixture.annealing_finder import AnnealingFinder
+from mixfield.solvers import critical_temperature, solver_for
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        Search(root=0, flips=0, leaf=0, remembered=0, polish=0),
+        Search(budget=1e3),
+        Search(root_sweeps=2, leaf_sweeps=2, root=1),
+        Search(temperatures=2, groups=1),
+    ],
+)
+def test_a_lazier_search_finds_less_on_average_and_keeps_what_must_hold(search):
+    """Over five grids: on a single one luck may beat effort."""
+    graphs = [mf.datasets.random_ising(13, rng=seed) for seed in range(5)]
+    assert np.mean([mf.infer(g, 4, search=search).log_z - _thorough(seed) for seed, g in enumerate(graphs)]) < -0.1
+    small = ENERGIES["ising"]()
+    check_mixture(infer_few(small, 4, search=search), small)
+
+
+@cache
+def _thorough(seed):
+    return mf.infer(mf.datasets.random_ising(13, rng=seed), 4).log_z
+
+
+def test_effort_stays_within_its_budget():
+    search = Search(budget=1e6)
+    for size in (1, 100, 10_000, 10_000_000):
+        assert 2 <= search.affordable(24, size) <= max(2, min(24, 1e6 / size))
+        temperatures = search.cooling(150, size, 5.0)
+        assert 20 <= len(temperatures) <= 150
+        assert temperatures[0] == pytest.approx(5.0)
+        assert temperatures[-1] == pytest.approx(1.0)
+    assert len(search.cooling(150, 10_000_000, 5.0)) < len(search.cooling(150, 1, 5.0))
+    assert search.cooling(150, 1, 0.5).max() == pytest.approx(1.0)
+
+
+def _finder(graph, **options):
+    search = Search(**({"root": 4, "root_sweeps": 20, "leaf_sweeps": 20} | options))
+    solver = solver_for(graph)
+    t_max = critical_temperature(graph)
+    return AnnealingFinder(solver, np.random.default_rng(0), mf.constraints.Clamp(), search, t_max)
+
+
+def test_both_wells_are_found_and_kept(two_wells):
+    """The down well is no better than the root, but a leaf may start there."""
+    finder = _finder(two_wells)
+    cell = Cell(two_wells.allowed)
+    root = finder.root(cell)
+    assert (root.q[0].argmax(1) == 1).all()
+    labels = {tuple(np.unique(q.argmax(1)).tolist()) for q in finder.optima.q}
+    assert {(0,), (1,)} <= labels
+    down = finder.solve_in_cell(cell.cut(mf.constraints.Cardinality([4], 0, 1)), root)
+    assert (down.q[0].argmax(1) == 0).all()
+
+
+def test_a_fork_has_optima_of_its_own(two_wells):
+    finder = _finder(two_wells)
+    finder.root(Cell(two_wells.allowed))
+    known, twin = len(finder.optima.log_z), finder.fork()
+    assert np.array_equal(twin.optima.q, finder.optima.q)
+    twin.optima.add(np.full((1, 9, 2), [0.6, 0.4]), np.array([99.0]), standing=False)
+    assert len(finder.optima.log_z) == known
+    assert 99.0 not in finder.optima.log_z
+
+
+def test_standing_optima_are_only_looked_for_on_request(two_wells):
+    for standing in (True, False):
+        finder = _finder(two_wells, standing=standing, root=0, leaf=0, remembered=0)
+        cell = Cell(two_wells.allowed)
+        root = finder.root(cell)
+        finder.solve_in_cell(cell.cut(mf.constraints.Cardinality(np.arange(9), 0, 9)), root)
+        down = np.tile([1.0, 0.0], (9, 1))
+        assert finder.optima.is_standing(down) is standing
+
+
+def test_polishing_takes_better_optima_that_were_found_later(two_wells):
+    finder, solver = _finder(two_wells), solver_for(two_wells)
+    down = mf.mean_field(two_wells, start=np.full((3, 3, 2), [0.99, 0.01]))
+    leaf = replace(leaf_of(two_wells), q=down.marginals.reshape(9, 2), log_z=down.log_z, optima=finder.optima)
+    assert finder.polish(leaf) is None
+    up = mf.mean_field(two_wells).marginals.reshape(1, 9, 2)
+    finder.optima.add(up, solver.bounds(up), standing=True)
+    assert finder.polish(leaf).log_z[0] > down.log_z
+    assert _finder(two_wells, polish=0).polish(leaf) is None
+
+
+def test_flips_improve_a_root_that_is_not_the_best(two_wells):
+    """A root in the down well: its transition group is the whole grid, and flipping it leads to the up well."""
+    finder = _finder(two_wells)
+    down = mf.mean_field(two_wells, start=np.full((3, 3, 2), [0.99, 0.01]))
+    q = down.marginals.reshape(1, 9, 2)
+    finder.optima.add(q, np.array([down.log_z]), standing=True)
+    leaf = replace(leaf_of(two_wells), q=q[0], log_z=down.log_z, optima=finder.optima)
+    better = finder.improve_root(leaf)
+    assert (better.q[0].argmax(1) == 1).all()
+    assert better.log_z[0] > down.log_z
+    assert _finder(two_wells, flips=0).improve_root(leaf) is None

@@ -1,0 +1,183 @@
+"""Posteriors as files."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from dense_fields import modes_of, two_blobs
+
+import mixfield as mf
+from mixfield.errors import FileFormatError
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return mf.FactorGraph.potts_grid(0.4 * np.random.default_rng(0).standard_normal((2, 3, 3)), 1.0)
+
+
+@pytest.fixture(scope="module")
+def post(graph):
+    return mf.infer(graph, 4)
+
+
+def test_round_trip(post, tmp_path):
+    post.save(tmp_path / "one.npz")
+    again = mf.load(tmp_path / "one.npz")
+    assert again.log_z == post.log_z
+    assert again.t_max == post.t_max
+    assert again.notes == post.notes
+    for a, b in zip(again.modes, post.modes, strict=True):
+        assert a.marginals.tobytes() == b.marginals.tobytes()
+        assert a.marginals.shape == b.marginals.shape
+        assert (a.log_z, a.mass_inside, a.converged, a.iterations) == (
+            b.log_z,
+            b.mass_inside,
+            b.converged,
+            b.iterations,
+        )
+        assert [str(c) for c in a.constraints] == [str(c) for c in b.constraints]
+    for a, b in zip(again.tree, post.tree, strict=True):
+        assert (a.parent, a.log_z, a.mode, str(a.constraint)) == (b.parent, b.log_z, b.mode, str(b.constraint))
+    again.save(tmp_path / "two.npz")
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+
+
+def test_the_same_seed_gives_the_same_file(graph, post, tmp_path):
+    post.save(tmp_path / "one.npz")
+    mf.infer(graph, 4, rng=0).save(tmp_path / "two.npz")
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["one.npz", "two.npz"]
+
+
+def test_notes_and_unfinished_modes_survive(tmp_path):
+    mode = mf.Mode(np.full((2, 2), 0.5), -np.inf, converged=False, mass_inside=0.5, iterations=7, temperature=2.0)
+    post = mf.MixturePosterior((mode,), notes=("fewer", "ö"))
+    post.save(tmp_path / "a.npz")
+    again = mf.load(tmp_path / "a.npz")
+    assert again.notes == ("fewer", "ö")
+    assert np.isnan(again.t_max)
+    assert again.modes[0].log_z == -np.inf
+    assert not again.modes[0].converged
+    assert again.modes[0].temperature == 2.0
+
+
+def _rewritten(source, target, change):
+    """A saved posterior with another header."""
+    with np.load(source) as file:
+        header, marginals = json.loads(bytes(file["header"])), file["marginals"]
+    change(header)
+    np.savez(target, header=np.frombuffer(json.dumps(header).encode(), np.uint8), marginals=marginals)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda h: h.update(version=2), "has format version 2, this mixfield reads version 1; install"),
+        (lambda h: h.update(format="other"), "its header does not say 'mixfield-posterior'"),
+        (lambda h: h.pop("tree"), "is damaged: 'tree'"),
+        (lambda h: h["modes"].pop(), "is damaged"),
+        (lambda h: h["modes"][0].update(log_z="x"), "is damaged"),
+        (lambda h: h["modes"][1]["constraints"][0].update(count=99), "is damaged: count must lie in"),
+        (lambda h: h.update(modes=None), "is damaged"),
+    ],
+)
+def test_headers_that_cannot_be_read(post, tmp_path, change, sentence):
+    post.save(tmp_path / "good.npz")
+    _rewritten(tmp_path / "good.npz", tmp_path / "bad.npz", change)
+    with pytest.raises(FileFormatError, match=sentence) as refusal:
+        mf.load(tmp_path / "bad.npz")
+    assert "bad.npz" in str(refusal.value)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_truncated_files(post, tmp_path, share):
+    post.save(tmp_path / "good.npz")
+    whole = (tmp_path / "good.npz").read_bytes()
+    (tmp_path / "bad.npz").write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(FileFormatError, match=r"bad\.npz is not a saved posterior"):
+        mf.load(tmp_path / "bad.npz")
+
+
+def _refusal(path):
+    """The sentence with which a file is refused, or None."""
+    try:
+        mf.load(path)
+    except FileFormatError as error:
+        return str(error)
+    return None
+
+
+def test_a_flipped_byte_is_an_error_or_harmless(post, tmp_path):
+    """Wherever it is: the archive repeats its metadata, and its checksums guard the rest."""
+    post.save(tmp_path / "good.npz")
+    whole = bytearray((tmp_path / "good.npz").read_bytes())
+    refused = 0
+    for at in [*range(0, len(whole) - 40, 7), *range(len(whole) - 40, len(whole))]:
+        bad = whole.copy()
+        bad[at] ^= 0xFF
+        (tmp_path / "bad.npz").write_bytes(bad)
+        refusal = _refusal(tmp_path / "bad.npz")
+        refused += refusal is not None
+        if refusal is None:
+            mf.load(tmp_path / "bad.npz").save(tmp_path / "again.npz")
+            assert (tmp_path / "again.npz").read_bytes() == whole
+        else:
+            assert "bad.npz" in refusal
+    assert refused > 100
+
+
+@pytest.mark.parametrize("content", ["text", "png", "npy", "foreign npz", "pickled npz", "plain zip"])
+def test_wrong_files(tmp_path, content):
+    path = tmp_path / "wrong.npz"
+    if content == "text":
+        path.write_text("MARKOV 3\n2 2 2\n")
+    elif content == "png":
+        path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    elif content == "npy":
+        with path.open("wb") as file:
+            np.save(file, np.zeros(3))
+    elif content == "foreign npz":
+        np.savez(path, a=np.zeros(3))
+    elif content == "pickled npz":
+        np.savez(path, header=np.array([{"format": "mixfield-posterior"}], dtype=object), marginals=np.zeros(3))
+    else:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("header.npy", "nonsense")
+        path.write_bytes(buffer.getvalue())
+    with pytest.raises(FileFormatError, match=r"wrong\.npz is not a saved posterior"):
+        mf.load(path)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        mf.load(tmp_path / "nothing.npz")
+
+
+def test_a_failed_save_leaves_nothing_behind(post, tmp_path):
+    broken = replace(post, t_max=object())  # cannot be written
+    with pytest.raises(TypeError):
+        broken.save(tmp_path / "x.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_save_and_load(tmp_path):
+    found = modes_of(two_blobs(n_labels=4))
+    found.save(tmp_path / "blobs.npz")
+    again = mf.load(tmp_path / "blobs.npz")
+    assert again.weights == pytest.approx(found.weights)
+    assert again.log_z == pytest.approx(found.log_z)
+    assert len(again.tree) == len(found.tree)
+    for one, other in zip(found.modes, again.modes, strict=True):
+        assert np.array_equal(one.marginals, other.marginals)
+        assert one.mass_inside == other.mass_inside
+        for a, b in zip(one.constraints, other.constraints, strict=True):
+            assert np.array_equal(a.group, b.group)
+            assert np.array_equal(a.labels, b.labels)
+            assert (a.count, a.sign) == (b.count, b.sign)
+    assert again.sample(2, rng=0).shape == (2, 24, 32)

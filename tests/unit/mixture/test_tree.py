@@ -1,0 +1,242 @@
+"""Inference: leaves partition the states, weights sum to one, what cannot be split is a warning."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from catalogue import CATALOGUE
+from concurrency import in_threads
+from conftest import BlackBox
+from dense_fields import two_blobs
+from mixtures import ENERGIES, check_mixture, infer_few
+
+import mixfield as mf
+from mixfield import _threads
+from mixfield.energy import grid_edges
+from mixfield.errors import FewerModesWarning, InfeasibleWarning, MixfieldError, NotConvergedWarning
+from mixfield.mixture import Search, best_first, breadth_first, start_tree
+from mixfield.solvers import critical_temperature
+
+CRITERIA = {
+    "lookahead": mf.criteria.Lookahead(),
+    "groups": mf.criteria.PhaseTransition(mf.criteria.RandomGroup(3)),
+    "maxw": mf.criteria.PhaseTransition(mf.criteria.MaxW(3)),
+    "gap": mf.criteria.PhaseTransition(mf.criteria.EntropyGap(radius=1)),
+}
+
+
+@pytest.mark.parametrize("order", [breadth_first, best_first])
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("name", ENERGIES)
+def test_leaves_partition_the_states(name, criterion, order):
+    graph = ENERGIES[name]()
+    post = infer_few(
+        graph, 5, criterion=CRITERIA[criterion], order=order, search=Search(root=4, root_sweeps=30, leaf_sweeps=30)
+    )
+    check_mixture(post, graph)
+    for mode in post.modes:
+        assert mode.mass_inside >= 1 - 1e-4 * len(mode.constraints)
+    if criterion == "lookahead":
+        assert len(post.modes) == 5
+        assert post.log_z <= naive.log_z(graph) + 1e-9
+        kl = naive.mixture_kl(post, graph)
+        assert kl == pytest.approx(naive.log_z(graph) - post.log_z, abs=1e-9)  # strict cuts: an equality
+
+
+def test_breadth_first_goes_level_by_level():
+    post = mf.infer(ENERGIES["ising"](), 8, order=breadth_first)
+    assert sorted(len(m.constraints) for m in post.modes) == [3] * 8
+
+
+def test_a_users_own_order():
+    def newest(leaves, proposals):
+        assert len(leaves) == len(proposals)
+        return len(leaves) - 1
+
+    post = mf.infer(ENERGIES["ising"](), 5, order=newest)
+    assert sorted(len(m.constraints) for m in post.modes) == [1, 2, 3, 4, 4]
+
+
+def test_best_first_takes_the_score_or_else_the_heaviest():
+    class Stub:
+        def __init__(self, log_z):
+            self.log_z = log_z
+
+    constraint = mf.constraints.Cardinality([0], 0, 1)
+    leaves = [Stub(1.0), Stub(3.0), Stub(2.0)]
+    blind = [mf.criteria.Proposal(constraint)] * 3
+    assert best_first(leaves, blind) == 1
+    seen = [mf.criteria.Proposal(constraint, score=s) for s in (0.5, 0.1, 0.9)]
+    assert best_first(leaves, seen) == 2
+    assert breadth_first(leaves, seen) == 0
+
+
+def test_one_mode(two_wells):
+    post = mf.infer(two_wells, 1)
+    assert len(post.modes) == 1
+    assert post.weights.tolist() == [1.0]
+    assert post.modes[0].constraints == ()
+    assert post.notes == ()
+    assert post.log_z >= mf.mean_field(two_wells, restarts=5).log_z - 1e-6
+
+
+def test_a_unimodal_field_says_so():
+    graph = mf.FactorGraph.ising(np.zeros((3, 3)), grid_edges((3, 3)), 0.1)
+    with pytest.warns(FewerModesWarning, match=r"the field has a single mode \(T_max = 0.\d+ <= 1\): 1 mode instead"):
+        post = mf.infer(graph, 4)
+    assert len(post.modes) == 1
+    assert len(post.notes) == 1
+    assert "single mode" in post.notes[0]
+    assert post.t_max == pytest.approx(critical_temperature(graph), abs=1e-9)
+    with pytest.warns(FewerModesWarning, match="no further cut|single mode"):
+        assert mf.infer(graph, 600, t_max=3.0).t_max == 3.0
+
+
+def test_more_modes_than_states():
+    graph = mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 1.5)
+    with pytest.warns(FewerModesWarning, match="no further cut keeps both sides in their cells: 8 modes instead of 20"):
+        post = mf.infer(graph, 20)
+    check_mixture(post, graph)
+    assert post.log_z == pytest.approx(naive.log_z(graph), abs=1e-9)  # one leaf per state: exact
+    np.testing.assert_allclose(post.marginals(), naive.marginals(graph), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        mf.FactorGraph.from_factors([1, 1], [((0, 1), [[0.7]])]),
+        mf.FactorGraph.from_pairwise(np.zeros((3, 2)), [], []),
+        mf.FactorGraph.from_factors([3], [((0,), [0.0, 1.0, 2.0])]),
+        mf.FactorGraph.from_factors([2, 3], []),
+    ],
+    ids=["one label", "no edges", "one variable", "no factors"],
+)
+def test_degenerate_graphs_have_one_exact_mode(graph):
+    with pytest.warns(FewerModesWarning, match="single mode"):
+        post = mf.infer(graph, 3)
+    assert len(post.modes) == 1
+    assert post.log_z == pytest.approx(naive.log_z(graph), abs=1e-10)
+    np.testing.assert_allclose(post.marginals(), naive.marginals(graph), rtol=0, atol=1e-9)
+
+
+def test_hard_zeros(toy):
+    post = infer_few(toy, 6)
+    check_mixture(post, toy)
+    assert post.log_z <= naive.log_z(toy) + 1e-9
+    assert all(np.isfinite(toy.expected(m.marginals)) for m in post.modes)
+
+
+def test_observed_variables_stay_observed():
+    graph = mf.datasets.random_ising(3, rng=1).condition({0: 1, 4: 0})
+    post = mf.infer(graph, 4)
+    check_mixture(post, graph)
+    for mode in post.modes:
+        assert mode.marginals[0, 0].tolist() == [0.0, 1.0]
+        assert mode.marginals[1, 1].tolist() == [1.0, 0.0]
+
+
+def test_no_feasible_state_is_a_warning():
+    table = np.where(np.eye(2) > 0, np.inf, 0.0)
+    graph = mf.FactorGraph.from_pairwise(np.zeros((3, 2)), [(0, 1), (1, 2), (2, 0)], table)
+    with pytest.warns(InfeasibleWarning, match="forbidden states"), pytest.warns(FewerModesWarning):
+        post = mf.infer(graph, 2)
+    assert post.log_z == -np.inf
+    assert post.weights.sum() == pytest.approx(1.0)
+
+
+def test_iteration_limit_is_a_warning():
+    with pytest.warns(NotConvergedWarning, match="iteration limit"):
+        post = mf.infer(mf.datasets.random_ising(4, rng=0), 2, solver=mf.Solver(max_iterations=2))
+    assert not all(mode.converged for mode in post.modes)
+
+
+def test_black_box_gives_nearly_what_the_graph_gives(two_wells):
+    ours, box = (
+        mf.infer(two_wells, 3),
+        mf.infer(BlackBox(two_wells), 3, search=Search(root=4, root_sweeps=20, leaf_sweeps=20)),
+    )
+    assert box.log_z == pytest.approx(ours.log_z, abs=0.05)
+    check_mixture(box, two_wells)
+
+
+def test_progress_counts_the_modes(two_wells):
+    counts = []
+    mf.infer(two_wells, 4, progress=counts.append)
+    assert counts == [2, 3, 4]
+
+
+def test_seed_and_generator_are_the_same():
+    graph = mf.datasets.random_ising(5, rng=0)
+    one, same, generator = mf.infer(graph, 4, rng=3), mf.infer(graph, 4, rng=3), np.random.default_rng(3)
+    other = mf.infer(graph, 4, rng=generator)
+    for a, b, c in zip(one.modes, same.modes, other.modes, strict=True):
+        assert a.marginals.tobytes() == b.marginals.tobytes() == c.marginals.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"n_modes": 0}, "n_modes must be an integer >= 1, got 0"),
+        ({"n_modes": 2.5}, "n_modes must be an integer >= 1, got 2.5"),
+        ({"t_max": 0.0}, "t_max must be a finite number above 0"),
+        ({"rng": 1.5}, "rng must be a seed"),
+    ],
+)
+def test_wrong_options(two_wells, options, sentence):
+    with pytest.raises(MixfieldError, match=sentence):
+        mf.infer(two_wells, **options)
+
+
+@pytest.fixture(params=CATALOGUE, ids=str)
+def graph(request):
+    return CATALOGUE[request.param]()
+
+
+def test_threads_do_not_change_infer():
+    graph = mf.datasets.random_ising(8, rng=1)
+    answers = [mf.infer(graph, 4, solver=mf.Solver(threads=t)) for t in (1, 2, 8)]
+    assert len({np.stack([m.marginals for m in a.modes]).tobytes() for a in answers}) == 1
+
+
+@pytest.fixture
+def shared_work(monkeypatch):
+    """Share even little work among threads."""
+    monkeypatch.setattr(_threads, "WORTH_IT", 0.0)
+
+
+@pytest.mark.usefixtures("shared_work")
+def test_threads_do_not_change_the_bytes_of_a_mixture(monkeypatch):
+    answers = []
+    for threads in (1, 2, 3, 9):
+        monkeypatch.setenv("MIXFIELD_THREADS", str(threads))
+        posterior = mf.infer(two_blobs(), 4, solver=mf.Solver(threads=threads))
+        answers.append([(mode.marginals.tobytes(), mode.log_z) for mode in posterior.modes])
+    assert answers[1:] == answers[:1] * 3
+
+
+@pytest.mark.parametrize("name", ENERGIES)
+def test_threads_share_a_graph(name):
+    """Eight threads split the same graph, which none of them has prepared before."""
+    graph, alone = ENERGIES[name](), ENERGIES[name]()
+    wanted = [mode.marginals.tobytes() for mode in mf.infer(alone, 4).modes]
+    for posterior in in_threads(lambda: mf.infer(graph, 4)):
+        assert [mode.marginals.tobytes() for mode in posterior.modes] == wanted
+
+
+def test_threads_share_a_dense_field():
+    wanted = [mode.marginals.tobytes() for mode in mf.infer(two_blobs(), 4).modes]
+    crf = two_blobs()
+    for posterior in in_threads(lambda: mf.infer(crf, 4)):
+        assert [mode.marginals.tobytes() for mode in posterior.modes] == wanted
+
+
+def test_a_tree_at_several_sizes_is_that_of_infer():
+    graph = ENERGIES["ising"]()
+    tree = start_tree(graph, rng=3)
+    tree.improve_root()
+    for count in (2, 4):
+        tree.grow(count)
+        grown = tree.fork()
+        grown.polish()
+        assert grown.posterior(()).log_z == pytest.approx(mf.infer(graph, count, rng=3).log_z, abs=1e-12)

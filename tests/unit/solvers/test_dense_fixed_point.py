@@ -1,0 +1,150 @@
+"""Updates of a dense field to a fixed point: the free energy never rises, and is reported right."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import naive_dense
+import numpy as np
+import pytest
+from dense_fields import bound, photo, scores
+
+import mixfield as mf
+from mixfield.errors import NotConvergedWarning
+from mixfield.solvers import dense_fixed_point
+from mixfield.solvers.dense_fixed_point import SMALL_FIELD, MoverStatistics, iterate
+from mixfield.solvers.dense_update import DenseUpdate
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def free_energies(crf, temperature=1.0):
+    """Free energies along the updates, (iterations,); the one place that knows how the solver tells them."""
+    update = DenseUpdate(crf, 1, threads=1)
+    start = update.start(np.full(1, 1.0 / temperature, np.float32))
+    _, run = iterate(update, start, np.full(1, temperature), tolerance=1e-5, max_iterations=300)
+    history = run.free_energies[:, 0]
+    return history[~np.isnan(history)]
+
+
+@pytest.mark.parametrize("temperature", [0.7, 1.0, 2.5])
+@pytest.mark.parametrize("n_labels", [2, 3, 6, 7, 21])
+def test_the_free_energy_never_rises(n_labels, temperature, rng):
+    history = free_energies(photo((24, 30), n_labels, rng), temperature)
+    assert len(history) > 3
+    assert (np.diff(history) <= 1e-6 * np.abs(history[1:])).all()
+
+
+@pytest.mark.parametrize("kind", ["per label", "full"])
+def test_the_free_energy_never_rises_with_compatibilities(kind, rng):
+    given = {"weight": rng.uniform(0.5, 3.0, 4)} if kind == "per label" else {"compatibility": 2.0 - 3.0 * np.eye(4)}
+    crf = mf.DenseCRF(scores((20, 24), 4, rng), [mf.Gaussian(2.0, **given)])
+    history = free_energies(crf)
+    assert (np.diff(history) <= 1e-6 * np.abs(history[1:])).all()
+
+
+@pytest.mark.parametrize("n_labels", [2, 4, 9])
+def test_the_free_energy_reported_is_that_of_the_energy(n_labels, rng):
+    """Also the one of every intermediate point, by stopping there."""
+    crf = photo((12, 15), n_labels, rng)
+    history = free_energies(crf)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        points = [mf.mean_field(crf, solver=mf.Solver(max_iterations=k)) for k in (1, 2, 3)]
+    for mode, reported in zip(points, history, strict=False):
+        assert -bound(crf, mode.marginals) == pytest.approx(reported, abs=1e-3)
+    rises = [b.log_z - a.log_z for a, b in itertools.pairwise(points)]
+    assert min(rises) > -1e-4
+
+
+def test_the_answer_is_a_fixed_point(rng):
+    crf = photo((9, 11), 4, rng, negligible=0)
+    mode = mf.mean_field(crf, solver=mf.Solver(tolerance=1e-5))
+    assert mode.converged
+    again = naive_dense.softmax(-crf.local_field(mode.marginals))
+    assert mode.marginals == pytest.approx(again, abs=1e-4)
+
+
+# ---------------------------------------------------------------- large fields, of which few pixels still move
+
+
+@pytest.fixture(scope="module")
+def large():
+    """More pixels than every update would be an exact one of the whole field for."""
+    shape = (130, 140)
+    rng = np.random.default_rng(3)
+    assert shape[0] * shape[1] > SMALL_FIELD
+    return mf.DenseCRF(scores(shape, 3, rng), [mf.Gaussian(1.5, 2.0), mf.Gaussian(4.0, 1.0)], negligible=0)
+
+
+def _run(crf, monkeypatch=None, *, tolerance=1e-3, max_iterations=2000):
+    if monkeypatch is not None:
+        monkeypatch.setattr(dense_fixed_point, "SMALL_FIELD", crf.n)  # every update is one of the whole field
+    update = DenseUpdate(crf, 1, threads=2)
+    values, run = iterate(update, None, np.ones(1), tolerance=tolerance, max_iterations=max_iterations)
+    return update, values, run
+
+
+def test_updating_movers_alone_leads_to_the_same_fixed_point(large, monkeypatch):
+    update, values, run = _run(large, tolerance=1e-4)
+    _, plain, every = _run(large, monkeypatch, tolerance=1e-4)
+    assert run.converged.all()
+    assert run.iterations[0] > len(run.free_energies)  # updates of few pixels are counted too
+    assert every.iterations[0] == len(every.free_energies)
+    assert len(run.free_energies) < len(every.free_energies)
+    assert np.abs(values - plain).max() < 5e-3
+    assert update.bounds(values) == pytest.approx(update.bounds(plain), abs=0.05)
+
+
+def test_the_last_update_is_one_of_the_whole_field(large):
+    update, values, run = _run(large)
+    again = update.layout.zeros()
+    step = update.step(values, np.ones(1, np.float32), again)
+    assert step.change[0] <= 2 * run.change[0] <= 2e-3
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 8])
+def test_no_more_updates_than_allowed(large, limit):
+    _, _, run = _run(large, tolerance=1e-6, max_iterations=limit)
+    assert 0 < run.iterations[0] <= limit
+    assert not run.converged[0]
+
+
+def test_movers_are_few_when_a_sample_says_so():
+    statistics = MoverStatistics(share=1.0, few_expected=False)
+    before = np.zeros((100, 4), np.float32)
+    after = before.copy()
+    after[:80, 0] = 0.5
+    statistics.observe(before, after, 0.1)
+    assert statistics.share == pytest.approx(0.8)
+    assert not statistics.few_expected
+    after[10:80, 0] = 0.0
+    statistics.observe(before, after, 0.1)
+    assert statistics.share == pytest.approx(0.1)
+    assert statistics.few_expected
+    assert MoverStatistics().few_expected  # nothing is known yet
+
+
+def test_a_mode_whose_free_energy_rises_takes_half_steps(rng):
+    """Repulsive kernels, which `solver_for` would give to another solver: plain updates would swing for ever."""
+    crf = mf.DenseCRF(rng.normal(size=(12, 12, 2)), [mf.Gaussian(1.0, -4.0)])
+    assert not crf.is_attractive
+    update = DenseUpdate(crf, 1, threads=1)
+    values, run = iterate(update, None, np.ones(1), tolerance=1e-3, max_iterations=500)
+    assert run.converged.all()
+    fixed = naive_dense.softmax(-crf.local_field(update.layout.unpack(values)[0].reshape(12, 12, 2)))
+    assert update.layout.unpack(values)[0].reshape(12, 12, 2) == pytest.approx(fixed, abs=5e-3)
+
+
+def test_each_mode_has_its_own_temperature(rng):
+    crf = photo((9, 11), 3, rng, negligible=0)
+    temperatures = np.array([0.8, 1.0, 2.5])
+    update = DenseUpdate(crf, 3, threads=1)
+    values, _ = iterate(update, None, temperatures, tolerance=1e-5, max_iterations=500)
+    for k, temperature in enumerate(temperatures):
+        q = update.layout.unpack(values)[k].reshape(9, 11, 3)
+        assert q == pytest.approx(naive_dense.softmax(-crf.local_field(q) / temperature), abs=1e-4)
