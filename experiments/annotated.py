@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from mixfield import Kernels
-from mixfield.apps.pictures import resized
+from mixfield.apps.pictures import resize_bilinear
 from mixfield.energy import DenseCRF
 from mixfield.errors import MixfieldError
 from mixfield.io import read_image, read_label_map
@@ -120,13 +120,13 @@ class AnnotatedFolder:
         scores = self._scores
         if self.net == "espnet":
             logits = -scores["neglogits_u8"][index].astype(np.float32) * scores["step"]
-            return _softmax(resized(_channels_last(logits), shape))
+            return _softmax(resize_bilinear(_channels_last(logits), shape))
         logits = _channels_last(scores["logits"][index].astype(np.float32))
         if self.net == "dl257":
-            return _softmax(_resize_align_corners(logits, shape))
+            return _softmax(resize_bilinear(logits, shape, align_corners=True))
         height, width = scores["hw"][index] if scores["hw"].ndim == 2 else scores["hw"]
-        padded = _resize_align_corners(logits, INPUT)
-        return _softmax(resized(np.ascontiguousarray(padded[:height, :width]), shape))
+        padded = resize_bilinear(logits, INPUT, align_corners=True)
+        return _softmax(resize_bilinear(np.ascontiguousarray(padded[:height, :width]), shape))
 
 
 def _channels_last(array: Float32s) -> Float32s:
@@ -135,15 +135,3 @@ def _channels_last(array: Float32s) -> Float32s:
 
 def _softmax(logits: Float32s) -> Float32s:
     return np.asarray(softmax(logits, axis=-1), np.float32)
-
-
-def _resize_align_corners(array: Float32s, shape: tuple[int, int]) -> Float32s:
-    """Bilinear interpolation of (h, w, C) to (H, W, C) with aligned corners, as ``align_corners=True`` of PyTorch."""
-    for axis in (0, 1):
-        at = np.linspace(0, array.shape[axis] - 1, shape[axis])
-        below = np.minimum(at.astype(np.intp), max(0, array.shape[axis] - 2))
-        above = np.minimum(below + 1, array.shape[axis] - 1)
-        fraction = np.expand_dims((at - below).astype(np.float32), (1, 2) if axis == 0 else (0, 2))
-        low = array.take(below, axis)
-        array = low + fraction * (array.take(above, axis) - low)
-    return array

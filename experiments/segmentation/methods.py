@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from experiments.segmentation.counted_crf import CountedCRF
-from mixfield.apps.pictures import resized
+from mixfield.apps.pictures import resize_bilinear
 from mixfield.baselines.diverse import diverse_modes
 from mixfield.constraints import FirmClamp
 from mixfield.criteria import DensestWindow, EntropyGap, PhaseTransition
@@ -138,4 +138,4 @@ def smooth_noise(rng: np.random.Generator, shape: Sequence[int], n_labels: int, 
     every = max(1, int(sigma / 8))
     noise = rng.standard_normal((-(-height // every), -(-width // every), n_labels))
     smooth: NDArray[Any] = gaussian_filter(noise, (sigma / every, sigma / every, 0))
-    return resized(smooth, (height, width))
+    return resize_bilinear(smooth, (height, width))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield.apps.pictures import resized, same_aspect
+from mixfield.apps.pictures import resize_bilinear, same_aspect
 from mixfield.errors import InfeasibleError, MixfieldError
 
 Float32s = NDArray[np.float32]
@@ -53,13 +53,13 @@ def probabilities(
     if array.ndim == 2 and array.dtype.kind in "bui":
         if logits:
             raise MixfieldError("scores must be floats with logits=True, got a label map of integers")
-        return resized(from_labels(array, certainty=certainty, unknown=unknown, n_labels=n_labels), shape)
+        return resize_bilinear(from_labels(array, certainty=certainty, unknown=unknown, n_labels=n_labels), shape)
     if np.isnan(array).any():
         where = tuple(int(i) for i in np.argwhere(np.isnan(array))[0])
         raise MixfieldError(f"scores must not contain NaN, got one at index {where}")
     if logits:
-        return _softmax(resized(_two_sided(array.astype(np.float32), 0.0), shape))
-    return resized(_checked(_two_sided(array.astype(np.float32), 1.0)), shape)
+        return _softmax(resize_bilinear(_two_sided(array.astype(np.float32), 0.0), shape))
+    return resize_bilinear(_checked(_two_sided(array.astype(np.float32), 1.0)), shape)
 
 
 def from_labels(

@@ -52,16 +52,29 @@ def same_aspect(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return abs(h - w * height / width) < 1 or abs(w - h * width / height) < 1
 
 
-def resized(array: Float32s, shape: tuple[int, int]) -> Float32s:
-    """Bilinear interpolation of (h, w, C) at the pixel centres of (H, W)."""
+def resize_bilinear(array: Float32s, shape: tuple[int, int], *, align_corners: bool = False) -> Float32s:
+    """Bilinear interpolation of (h, w, C) to (H, W, C).
+
+    Parameters
+    ----------
+    array : (h, w, C).
+    shape : (H, W).
+    align_corners : the centres of the corner pixels coincide, as in PyTorch; by default the corners of the images do.
+    """
     if array.shape[:2] == shape:
         return array
     for axis in (0, 1):
-        size, target = array.shape[axis], shape[axis]
-        at = np.clip((np.arange(target) + 0.5) * size / target - 0.5, 0, size - 1)
+        at = _sample_positions(array.shape[axis], shape[axis], align_corners)
         below = np.floor(at).astype(np.intp)
-        above = np.minimum(below + 1, size - 1)
-        part = np.expand_dims((at - below).astype(np.float32), (1, 2) if axis == 0 else (0, 2))
+        above = np.minimum(below + 1, array.shape[axis] - 1)
+        fraction = np.expand_dims((at - below).astype(np.float32), (1, 2) if axis == 0 else (0, 2))
         low = array.take(below, axis)
-        array = low + part * (array.take(above, axis) - low)
+        array = low + fraction * (array.take(above, axis) - low)
     return array
+
+
+def _sample_positions(size: int, target: int, align_corners: bool) -> NDArray[np.float64]:
+    """(target,) positions in an axis of ``size`` pixels."""
+    if align_corners:
+        return np.linspace(0, size - 1, target)
+    return np.clip((np.arange(target) + 0.5) * size / target - 0.5, 0, size - 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mixfield.apps.evidence import from_labels, probabilities
-from mixfield.apps.pictures import resized
+from mixfield.apps.pictures import resize_bilinear
 from mixfield.errors import InfeasibleError, MixfieldError
 
 PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)
@@ -23,7 +23,7 @@ def test_labels_first_is_understood_where_labels_last_does_not_fit():
 def test_logits_are_interpolated_before_the_softmax():
     logits = np.log(PROBS[:3, :3])
     probs = probabilities(logits, (5, 5), logits=True)
-    expected = np.exp(resized(logits, (5, 5)))
+    expected = np.exp(resize_bilinear(logits, (5, 5)))
     np.testing.assert_allclose(probs / probs.sum(-1, keepdims=True), expected / expected.sum(-1, keepdims=True), 1e-5)
     one = probabilities(np.array([[2.0]]), (1, 1), logits=True)
     assert one[0, 0, 1] / one.sum() == pytest.approx(1 / (1 + np.exp(-2)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.pictures import intensities, resized
+from mixfield.apps.pictures import intensities, resize_bilinear
 from mixfield.errors import MixfieldError
 
 PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)
@@ -13,12 +13,23 @@ PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)
 
 def test_lower_resolution_is_interpolated():
     ramp = np.linspace(0, 1, 8, dtype=np.float32)[None, :, None] * np.ones((4, 1, 1), np.float32)
-    wide = resized(ramp, (8, 16))[..., 0]
+    wide = resize_bilinear(ramp, (8, 16))[..., 0]
     assert wide.shape == (8, 16)
     np.testing.assert_allclose(np.diff(wide[0])[1:-1], 1 / 14, atol=1e-6)
-    np.testing.assert_allclose(resized(np.full((1, 1, 2), 0.3, np.float32), (3, 5)), 0.3)
-    both = resized(PROBS, (13, 17))
+    np.testing.assert_allclose(resize_bilinear(np.full((1, 1, 2), 0.3, np.float32), (3, 5)), 0.3)
+    both = resize_bilinear(PROBS, (13, 17))
     assert PROBS.min() <= both.min() <= both.max() <= PROBS.max()
+
+
+def test_aligned_corners_keep_the_corner_pixels():
+    """As ``align_corners=True`` of PyTorch: a ramp stays a ramp from its first to its last value."""
+    ramp = np.linspace(0, 1, 4, dtype=np.float32)[:, None, None] * np.ones((1, 3, 1), np.float32)
+    tall = resize_bilinear(ramp, (10, 5), align_corners=True)[..., 0]
+    np.testing.assert_allclose(tall, np.linspace(0, 1, 10)[:, None] * np.ones((1, 5)), atol=1e-6)
+    assert not np.allclose(tall, resize_bilinear(ramp, (10, 5))[..., 0], atol=0.01)
+    both = resize_bilinear(PROBS, (13, 17), align_corners=True)
+    for corner in ((0, 0), (0, -1), (-1, 0), (-1, -1)):
+        np.testing.assert_allclose(both[corner], PROBS[corner])
 
 
 def test_the_type_of_an_image_says_its_range():
