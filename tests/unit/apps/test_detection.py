@@ -10,12 +10,9 @@ from rooms import seen
 
 import mixfield as mf
 from mixfield.apps.detection import positions
-from mixfield.constraints.cell import Cell
-from mixfield.constraints.clamp import solve_in_cell
 from mixfield.errors import MixfieldError
 from mixfield.scene import Ground
 from mixfield.scene.view import View
-from mixfield.solvers.dispatch import solver_for
 from mixfield.solvers.mode import Mode
 
 
@@ -88,21 +85,6 @@ def test_unknown_criterion_is_named():
     walk = mf.datasets.walking_people(1, 1, 1)
     with pytest.raises(MixfieldError, match="field, neighbourhood, paper"):
         mf.detect(walk.scene, walk.masks[0], criterion="best")
-
-
-def test_seeded_clamps_hold_without_spreading():
-    """'At least one here' puts one person there, not a little of everybody."""
-    scene = mf.datasets.walking_people(1, 1, 1).scene
-    energy = mf.Occupancy(scene, [np.zeros((144, 192))])
-    group = np.array([24 * y + x for y in range(10, 14) for x in range(10, 14)])
-    cell = Cell(np.ones((scene.ground.n, 2), bool)).cut(mf.constraints.Cardinality(group, np.array(1), 1))
-    clamp = mf.constraints.Clamp(seeded=True, bisections=0)
-    found = solve_in_cell(solver_for(energy), cell, energy.start.reshape(1, -1, 2), clamp)
-    assert len(found.log_z) == 1
-    occupied = found.q[0, group, 1]
-    assert occupied.max() > 0.999
-    assert occupied.sum() < 1.1
-    assert cell.mass(found.q[0]) >= 1 - 1e-4
 
 
 def _mode(scene, cells):

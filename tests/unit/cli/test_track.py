@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import mixfield as mf
-from mixfield.cli import app
+from mixfield.cli import app, main
 from mixfield.errors import MixfieldError
+from mixfield.io.tracks import read_csv
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +22,18 @@ def modes(tmp_path_factory):
     for t, frame in enumerate((2, 10, 100)):  # in the order of numbers, not of names
         mf.detect(walk.scene, walk.masks[t], 1).save(folder / f"frame_{frame}.npz")
     return folder
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return mf.datasets.doubtful_walk(40, shape=(20, 20), people=4, rng=5)
+
+
+@pytest.fixture
+def folder(walk, tmp_path):
+    for t, p in enumerate(walk.posteriors[:12]):
+        p.save(tmp_path / f"frame_{t + 7:06d}.npz")
+    return tmp_path
 
 
 def track(*words):
@@ -60,3 +75,40 @@ def test_a_field_that_is_no_ground(tmp_path):
     mf.infer(mf.FactorGraph.from_factors([2, 2], [((0, 1), [[0.0, 1.0], [1.0, 0.0]])]), 1).save(tmp_path / "f_0.npz")
     with pytest.raises(MixfieldError, match="is not about a ground"):
         track(tmp_path)
+
+
+def test_the_command_returns_what_the_function_does(walk, folder, tmp_path):
+    out = tmp_path / "answer.csv"
+    facts = json.loads(track(folder, "--cell", 0.5, "--out", out, "--json").stdout)
+    expected = mf.track(walk.posteriors[:12], walk.ground)
+    assert facts["cost"] == pytest.approx(expected.cost)
+    assert facts["tracks"] == len(expected.by_identity)
+    table = read_csv(out)
+    assert table["frame"].min() == 7
+    np.testing.assert_allclose(table["x"], expected.table["x"])
+    assert out.with_suffix(".txt").exists()
+    assert out.with_suffix(".html").exists()
+    text = track(folder, "--out", out, "--price", "printed").stdout
+    for word in ("tracks in 12 frames", "from the best", "speed"):
+        assert word in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "no posteriors"),
+        (["{folder}", "--price", "free"], "--price must be"),
+        (["{folder}", "--out", "missing/t.csv"], "does not exist"),
+        (["{folder}", "--doors", "roof"], "doors must be one of"),
+        (["{folder}", "--window", "5", "--overlap", "5"], "overlap must be less"),
+    ],
+)
+def test_bad_command_lines_are_one_sentence(folder, arguments, message, monkeypatch, capsys):
+    words = [word.format(folder=folder) for word in arguments]
+    monkeypatch.setattr(sys, "argv", ["mixfield", "track", *words])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    text = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert message in text
+    assert text.count("\n") == 1

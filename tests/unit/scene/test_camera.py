@@ -32,10 +32,10 @@ def _points(height):
 
 def test_projection_is_opencvs(distorted):
     cv2 = pytest.importorskip("cv2")
-    theirs, _ = cv2.projectPoints(
+    expected, _ = cv2.projectPoints(
         _points(0.7), cv2.Rodrigues(distorted.rotation)[0], distorted.translation, K, DISTORTION
     )
-    np.testing.assert_allclose(distorted.project(_points(0.7)), theirs[:, 0], atol=1e-6)
+    np.testing.assert_allclose(distorted.project(_points(0.7)), expected[:, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["upright", "distorted"])
@@ -67,9 +67,9 @@ def test_homography_agrees_with_the_camera_it_came_from(upright):
     np.testing.assert_allclose(flat.project(GRID), upright.project(_points(0.0)), atol=1e-6)
     np.testing.assert_allclose(flat.to_ground(pixels), points, atol=1e-6)
     assert np.isnan(flat.project(np.array([(-20.0, -20.0)]))).all()
-    ours, theirs = (c.silhouettes(GRID, Person()) for c in (flat, upright))
-    np.testing.assert_allclose(ours[:, 3], theirs[:, 3], atol=1e-6)
-    ratio = (ours[:, 3] - ours[:, 1]) / (theirs[:, 3] - theirs[:, 1])
+    boxes, expected = (c.silhouettes(GRID, Person()) for c in (flat, upright))
+    np.testing.assert_allclose(boxes[:, 3], expected[:, 3], atol=1e-6)
+    ratio = (boxes[:, 3] - boxes[:, 1]) / (expected[:, 3] - expected[:, 1])
     assert np.all((ratio > 0.8) & (ratio < 1.25))
 
 
