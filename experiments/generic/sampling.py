@@ -10,8 +10,7 @@ from scipy.special import logsumexp, softmax
 
 from mixfield.energy import FactorGraph
 from mixfield.energy.base import allowed_labels
-from mixfield.solvers import Tilt
-from mixfield.solvers.factor_graph import _sweeper, soft_penalty
+from mixfield.solvers.factor_graph import gibbs_sweeps, soft_penalty
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,7 +47,7 @@ class _GibbsSampler:
     def __init__(self, graph: FactorGraph, chains: int, rng: np.random.Generator) -> None:
         self._graph, self._chains, self._rng = graph, chains, rng
         self.allowed = allowed_labels(graph)
-        self._tilt = Tilt.shared(np.where(self.allowed, 0.0, np.inf), chains)
+        self._bias = np.where(self.allowed, 0.0, np.inf)
 
     def first(self) -> Ints:
         """(chains, n) uniform labels."""
@@ -58,9 +57,9 @@ class _GibbsSampler:
     def sweep(self, x: Ints, beta: float) -> Ints:
         """(chains, n) labels after one sweep at inverse temperature ``beta``."""
         seeds = self._rng.integers(0, 2**63, self._chains, dtype=np.uint64)
-        sweeper = _sweeper(self._graph, self._one_hot(x), self._tilt, soft_penalty(self._graph))
-        sweeper.draw(np.array([beta]), seeds, 0, self._chains)
-        return sweeper.marginals().argmax(-1)
+        temperatures = np.array([1.0 / beta])
+        drawn = gibbs_sweeps(self._graph, self._one_hot(x), self._bias, temperatures, seeds, threads=1)
+        return drawn.argmax(-1)
 
     def frequencies(self, x: Ints, sweeps: int) -> Floats:
         """(chains, n, L) frequencies of the labels in some sweeps at T = 1."""
