@@ -39,7 +39,9 @@ def test_memory_out_of_use_is_handed_out_again():
     first = aligned_empty(100, 8, pool=pool)
     place = first.ctypes.data
     del first
+    others = [np.empty(size, np.uint8) for size in (3264, 4096) for _ in range(8)]  # would take it if it were free
     assert aligned_empty(100, 8, pool=pool).ctypes.data == place
+    assert len(others) == 16
     assert not aligned_zeros(90, 8, pool=pool).any()
 
 

@@ -12,6 +12,7 @@ from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.solution import CellSolution
 from mixfield.errors import FewerModesWarning
+from mixfield.mixture import start_tree
 from mixfield.mixture.dense_finder import DenseModeFinder, _pushed
 from mixfield.solvers import solver_for
 
@@ -151,3 +152,38 @@ def test_a_group_that_loses_its_label_takes_the_next_best():
     removed = Cardinality(np.array([0, 2]), np.zeros(1, np.int64), 1, -1)
     assert _pushed(q, removed).tolist() == [1, 2, 2, 0]
     assert _pushed(q, Cardinality(np.array([1, 2]), np.ones(1, np.int64), 1)).tolist() == [0, 1, 1, 0]
+
+
+def test_what_is_prefetched_belongs_to_the_mode_that_it_was_cut_from():
+    crf = two_blobs()
+    tree = start_tree(crf, criterion=mf.criteria.MeltingWindows())
+    finder, root = tree.finder, tree.nodes[0]
+    proposal = next(iter(tree.criterion.propose(root.leaf)))
+    finder.prefetch(root.leaf, root.solution, [proposal])
+    sides = [root.leaf.cell.cut(side) for side in (proposal.constraint, proposal.constraint.opposite())]
+    found = [finder.solve_in_cell(side, root.solution) for side in sides]
+    assert sum(one is root.solution for one in found) == 1  # the parent's mode lives on one of the sides
+    away = next(k for k, one in enumerate(found) if one is not root.solution)
+    assert sides[away].mass(found[away].q[0]) >= 1 - 1e-4
+    fresh = CellSolution(root.solution.q, root.solution.log_z, root.solution.converged, root.solution.iterations)
+    finder._labelings.pop()  # the mode just found would not be new
+    assert finder.solve_in_cell(sides[away], root.solution) is found[away]
+    assert finder.solve_in_cell(sides[away], fresh) is None  # nothing was prefetched for this one
+
+
+def test_cuts_are_prefetched_once_and_in_one_batch(monkeypatch):
+    tree = start_tree(two_blobs(), criterion=mf.criteria.MeltingWindows())
+    finder, root = tree.finder, tree.nodes[0]
+    batches = []
+    solve = type(finder.clamp).solve_in_cells
+
+    def counted(clamp, solver, cells, parent, **options):
+        batches.append(len(cells))
+        return solve(clamp, solver, cells, parent, **options)
+
+    monkeypatch.setattr(type(finder.clamp), "solve_in_cells", counted)
+    proposals = list(tree.criterion.propose(root.leaf))
+    for _ in range(2):
+        finder.prefetch(root.leaf, root.solution, proposals)
+    assert batches == [min(16, len(proposals))]
+    assert batches[0] > 1

@@ -142,3 +142,34 @@ def test_proposals_are_prefetched_before_a_cut():
     assert parent is tree.nodes[0].solution
     assert 1 < len(proposals) <= 4
     assert tree.nodes[1].leaf.cell.constraints[-1] is proposals[0].constraint
+
+
+def test_a_child_that_keeps_the_mode_of_its_parent_keeps_its_proposals():
+    """The criterion is asked once for the mode; the child goes on with the proposals that were not read yet."""
+    asked = []
+
+    class Counting:
+        def propose(self, leaf):
+            asked.append(leaf)
+            for variable in range(4):
+                yield Proposal(mf.constraints.Cardinality(np.array([variable]), 1, 1))
+
+    def keeping(settings):
+        class Keeping(DirectFinder):
+            def solve_in_cell(self, cell, parent):
+                return parent if cell.constraints[-1].sign > 0 else super().solve_in_cell(cell, parent)
+
+        return Keeping(settings.solver, settings.rng, mf.constraints.Clamp())
+
+    tree = start_tree(ENERGIES["ising"](), criterion=Counting(), finder=keeping, order=breadth_first)
+    root = tree.nodes[0].leaf
+    assert tree.split(1)
+    kept, other = tree.nodes[1:]
+    assert kept.solution is tree.nodes[0].solution
+    tree.order = lambda leaves, _: leaves.index(kept.leaf)
+    assert tree.split(1)
+    assert asked == [root]
+    assert tree.nodes[3].leaf.cell.constraints[-1].group.tolist() == [1]
+    tree.order = lambda leaves, _: leaves.index(other.leaf)
+    tree.split(1)
+    assert asked == [root, other.leaf]
