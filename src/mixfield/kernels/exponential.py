@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from mixfield.kernels.jit import INTERPRETED, jit
 
 SHIFT = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nearest integer in the low bits
-LOWEST = -700.0  # below, exp is 0 for our purposes
+LOWEST = -700.0  # exp is not computed below it: its exponent would not fit
 
 
 def _bitcast_float64(context: Any, number: Any) -> Any:  # noqa: ARG001
@@ -36,10 +36,10 @@ bitcast: Any = _view if INTERPRETED else intrinsic(_bitcast_float64)  # the same
 
 @jit(inline="always")
 def exp(x: float) -> float:
-    """exp(x) for x <= 0, to the last bits; from -700 down that of -700.
+    """exp(x) for x <= 0, to the last bits; below -700 that of -700.
 
-    exp(x) = 2^n exp(r) with |r| <= log(2) / 2: n is in the low bits of x / log(2) + ``SHIFT``, exp(r) is its Taylor
-    series.
+    exp(x) = 2^n exp(r) with |r| <= log(2) / 2: n is in the low bits of x / log(2) + ``SHIFT``, exp(r) is a polynomial
+    that interpolates at Chebyshev nodes, to 1.6e-17.
     """
     z = x if x > LOWEST else LOWEST
     shifted = z * 1.4426950408889634 + SHIFT
