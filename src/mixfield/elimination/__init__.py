@@ -1,1 +1,1 @@
-"""Exact inference by eliminating variables one after the other."""
+"""Exact inference by eliminating variables one after the other: `mixfield.exact`."""

@@ -1,4 +1,4 @@
-"""In which order to eliminate variables: greedy rules, with more tries the more there is to gain."""
+"""Elimination orders: greedy min-fill and min-weight, with more tie-breaks the larger the tables."""
 
 from __future__ import annotations
 
@@ -18,30 +18,48 @@ _RETRIES: tuple[_Rule, ...] = ("weight", "fill", "fill", "fill", "given", *("fil
 
 @dataclass(frozen=True)
 class Order:
-    """The neighbours that each variable has when it is eliminated, first to last, and what the messages will take."""
+    """An elimination order and the size of its messages.
 
-    neighbours: dict[int, tuple[int, ...]]
+    Attributes
+    ----------
+    separators : the variables in the order of elimination, each with its neighbours at that time, the variable that is
+        eliminated next as the last.
+    message_entries : entries of all messages, one table for each separator.
+    received_entries : largest sum of the entries of the messages that one clique receives.
+    effort : steps that it took to find the order.
+    """
+
+    separators: dict[int, tuple[int, ...]]
     message_entries: int
-    meeting_entries: int
+    received_entries: int
     effort: int
 
     @property
     def treewidth(self) -> int:
-        return max(map(len, self.neighbours.values()), default=0)
+        """Size of the largest clique minus one."""
+        return max(map(len, self.separators.values()), default=0)
 
     @property
     def message_bytes(self) -> int:
-        return 8 * (self.message_entries + self.meeting_entries)
+        """Bytes of all messages, and of a copy of those that one clique receives."""
+        return 8 * (self.message_entries + self.received_entries)
 
 
 def best_order(sizes: Sequence[int], scopes: Iterable[tuple[int, ...]], memory: float) -> Order:
-    """Order of smallest ``message_bytes``; the longer the tables will take, the more tie-breaks are tried."""
+    """The order of smallest ``message_bytes`` of several.
+
+    Parameters
+    ----------
+    sizes : (n,) number of labels of each variable; those with one label are not eliminated.
+    scopes : variables of each table.
+    memory : bytes that the tables may take; an order far beyond that is not improved.
+    """
     graph: _Graph = {v: set() for v, size in enumerate(sizes) if size > 1}
     for variables in scopes:
         for v in variables:
             graph[v].update(variables)
-    for v, near in graph.items():
-        near.discard(v)
+    for v, neighbours in graph.items():
+        neighbours.discard(v)
     ties = list(range(len(sizes)))
     best = _greedy_order(graph, sizes, "fill", ties)
     rng = random.Random(0)
@@ -53,14 +71,14 @@ def best_order(sizes: Sequence[int], scopes: Iterable[tuple[int, ...]], memory: 
 
 
 def _n_retries(order: Order, memory: float) -> int:
-    """How often another order is worth looking for; a step of that takes as long as some hundred table entries."""
+    """How many other orders to try: a step of that takes as long as some hundred table entries."""
     if order.message_bytes > 64 * memory:
         return 0
     return min(order.message_bytes // (3200 * order.effort), 500_000 // order.effort)
 
 
 def _score(rule: _Rule, v: int, fill: dict[int, int], graph: _Graph, sizes: Sequence[int]) -> float:
-    """What the rule wants lowest: missing edges, size of the clique table, or place in the order given."""
+    """The lowest goes next: missing edges, log of the size of the clique table, or place in the order given."""
     if rule == "fill":
         return fill[v]
     if rule == "weight":
@@ -70,36 +88,37 @@ def _score(rule: _Rule, v: int, fill: dict[int, int], graph: _Graph, sizes: Sequ
 
 def _greedy_order(graph: _Graph, sizes: Sequence[int], rule: _Rule, ties: Sequence[int]) -> Order:
     """Eliminate the variable of lowest score, make its neighbours adjacent to each other, and repeat."""
-    graph = {v: set(near) for v, near in graph.items()}
+    graph = {v: set(neighbours) for v, neighbours in graph.items()}
     fill = {v: _missing_pairs(graph, v) for v in graph}
     score = {v: _score(rule, v, fill, graph, sizes) for v in graph}
     heap = [(score[v], ties[v], v) for v in graph]
     heapq.heapify(heap)
-    neighbours: _Graph = {}
+    separators: _Graph = {}
     effort = 1
     while graph:
         lowest, _, v = heapq.heappop(heap)
-        if v not in graph or lowest != score[v]:
+        if v not in graph or lowest != score[v]:  # an outdated entry
             continue
         effort += 1 + fill[v]
         changed = _join_neighbours(graph, fill, v)
-        neighbours[v] = _remove(graph, fill, v)
+        separators[v] = _remove(graph, fill, v)
         for u in changed:
-            fresh = _score(rule, u, fill, graph, sizes)
-            if fresh != score[u]:
-                score[u] = fresh
-                heapq.heappush(heap, (fresh, ties[u], u))
-    return _priced(neighbours, sizes, effort)
+            new = _score(rule, u, fill, graph, sizes)
+            if new != score[u]:
+                score[u] = new
+                heapq.heappush(heap, (new, ties[u], u))
+    return _measured(separators, sizes, effort)
 
 
 def _missing_pairs(graph: _Graph, v: int) -> int:
     """The fill of v: how many pairs of its neighbours are not adjacent."""
-    near = graph[v]
-    return (len(near) * (len(near) - 1) - sum(len(near & graph[u]) for u in near)) // 2
+    neighbours = graph[v]
+    adjacent = sum(len(neighbours & graph[u]) for u in neighbours)  # each pair twice
+    return (len(neighbours) * (len(neighbours) - 1) - adjacent) // 2
 
 
 def _join_neighbours(graph: _Graph, fill: dict[int, int], v: int) -> set[int]:
-    """Add the missing edges among the neighbours of v, keep the fills true, and say which may have changed."""
+    """Add the missing edges among the neighbours of v and update the fills; returns the variables that may change."""
     changed = set(graph[v])
     for a, b in combinations(sorted(graph[v]), 2) if fill[v] else ():
         if b in graph[a]:
@@ -107,7 +126,7 @@ def _join_neighbours(graph: _Graph, fill: dict[int, int], v: int) -> set[int]:
         common = graph[a] & graph[b]
         for w in common:
             fill[w] -= 1
-        # the new neighbour b of a misses all neighbours of a but the common ones, and the other way round
+        # the new neighbour b of a is not adjacent to the neighbours of a but the common ones, and the other way round
         fill[a] += len(graph[a]) - len(common)
         fill[b] += len(graph[b]) - len(common)
         graph[a].add(b)
@@ -118,23 +137,23 @@ def _join_neighbours(graph: _Graph, fill: dict[int, int], v: int) -> set[int]:
 
 
 def _remove(graph: _Graph, fill: dict[int, int], v: int) -> set[int]:
-    """Take v, whose neighbours are all adjacent, out of the graph."""
-    near = graph.pop(v)
-    for u in near:
-        fill[u] -= len(graph[u]) - len(near)
+    """Remove v, whose neighbours are all adjacent, and update the fills; returns the neighbours."""
+    neighbours = graph.pop(v)
+    for u in neighbours:
+        fill[u] -= len(graph[u]) - len(neighbours)
         graph[u].remove(v)
-    return near
+    return neighbours
 
 
-def _priced(neighbours: _Graph, sizes: Sequence[int], effort: int) -> Order:
-    """The order with its separators sorted, the variable eliminated next last, and the sizes of its messages."""
-    rank = {v: position for position, v in enumerate(neighbours)}
-    separators = {v: tuple(sorted(near, key=rank.__getitem__, reverse=True)) for v, near in neighbours.items()}
-    messages = 0
-    meeting: defaultdict[int, int] = defaultdict(int)
-    for separator in separators.values():
+def _measured(separators: _Graph, sizes: Sequence[int], effort: int) -> Order:
+    """The order with sorted separators and the size of its messages."""
+    rank = {v: position for position, v in enumerate(separators)}
+    ordered = {v: tuple(sorted(scope, key=rank.__getitem__, reverse=True)) for v, scope in separators.items()}
+    entries = 0
+    received: defaultdict[int, int] = defaultdict(int)
+    for separator in ordered.values():
         size = math.prod(sizes[u] for u in separator)
-        messages += size
+        entries += size
         if separator:
-            meeting[separator[-1]] += size
-    return Order(separators, messages, max(meeting.values(), default=0), effort)
+            received[separator[-1]] += size
+    return Order(ordered, entries, max(received.values(), default=0), effort)

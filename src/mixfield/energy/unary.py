@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield.errors import InfeasibleError, MixfieldError
+from mixfield.kernels.constants import FORBIDDEN as FORBIDDEN
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-FORBIDDEN = np.float32(1e6)  # cost of a forbidden label: larger than any sum of others, and without overflow
 LARGE = 1e5  # costs from here on are taken relative to the least of their pixel
 
 

@@ -1,7 +1,17 @@
-"""Compiled loops: arrays in, arrays out.
+"""Compiled loops: arrays in, arrays out; the caller allocates, the kernel fills.
 
-Each submodule holds plain Numba functions and imports nothing of mixfield but other kernels.  They are loaded at the
-first use (``kernels.tables.add`` imports Numba, ``from mixfield import kernels`` does not).
+A submodule imports nothing of mixfield but other kernels, and is loaded at the first use: ``kernels.tables`` imports
+Numba, ``from mixfield import kernels`` does not.
+
+========================  ==============================================================================
+factor graphs             `sweeps`, `binary` (two labels, pairs), `counts` (cardinality), `coloring`
+dense fields              `softmax` (the update), `lattice`, `coarse`, `separable` (the filters)
+people                    `silhouettes`
+exact inference           `tables`
+tracking                  `paths`
+how they are vectorised   `pixel_modes` and `pixel_rows` (of `softmax`), `channel_sums` (of the filters), `simd`
+shared                    `jit` (options of the compiler, types), `constants`, `exponential`, `splitmix`
+========================  ==============================================================================
 """
 
 from __future__ import annotations
@@ -54,15 +64,15 @@ def __getattr__(name: str) -> ModuleType:
 def _load_numba() -> None:
     """Load Numba without SciPy's linear algebra, which takes as long as the rest of it.
 
-    Numba only asks then whether it is there, to say so where somebody compiles a product of matrices; it is, we depend
-    on it.  Such products load it when they are compiled.
+    Numba imports it only to check that it is installed, for kernels with products of matrices.  It is installed, since
+    we depend on it, and such kernels would load it when they are compiled.
     """
     linalg = import_module("numba.np.linalg")
-    asked = getattr(linalg, "ensure_blas", None)
-    if asked is None or "numba.np.arraymath" in sys.modules:
+    ensure_blas = getattr(linalg, "ensure_blas", None)
+    if ensure_blas is None or "numba.np.arraymath" in sys.modules:
         return
     linalg.ensure_blas = lambda: None  # type: ignore[attr-defined]
     try:
         import_module("numba.np.arraymath")
     finally:
-        linalg.ensure_blas = asked  # type: ignore[attr-defined]
+        linalg.ensure_blas = ensure_blas  # type: ignore[attr-defined]

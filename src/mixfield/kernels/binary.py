@@ -1,8 +1,10 @@
 """Mean field of binary pairwise graphs in logit form: one number per variable, one weight per edge.
 
-The cost of a state x in {0,1}^n is ``sum_i bias_i x_i + sum_(ij) weight_ij x_i x_j`` plus a constant, so the
-local field is ``bias_i + sum_j weight_ij p_j`` with ``p_j = q_j(1)``.  A label is forbidden by an infinite bias.
-Variables are numbered colour by colour, so that a sweep walks through memory from end to end.
+    E(x) = sum_i bias_i x_i + sum_(ij) weight_ij x_i x_j + constant,   x in {0, 1}^n
+    p_i = q_i(1) = 1 / (1 + exp((bias_i + sum_j weight_ij p_j) / T))
+
+A label is forbidden by an infinite bias.  Variables are numbered colour by colour, so that a sweep walks through memory
+from end to end.  Arrays of several modes are (K, n); mode k uses row ``bias_of[k]`` of ``biases``.
 """
 
 from __future__ import annotations
@@ -11,76 +13,51 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from mixfield.kernels.bits import reread
 from mixfield.kernels.counts import FlatCounts, decides
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+from mixfield.kernels.exponential import exp
+from mixfield.kernels.jit import Floats, Int32s, Integer, Real, UInt64s, jit
+from mixfield.kernels.splitmix import advance, uniform
 
 BLOCK = 256  # fields computed before their exponentials are taken
-SHIFT = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nearest integer in the low bits
 
 
 class BinaryGraph(NamedTuple):
-    """Row ``i`` of ``start`` belongs to variable ``i``; colour c is ``color_start[c]:color_start[c + 1]``."""
+    """A graph in compressed rows: the neighbours of i are ``start[i]:start[i + 1]`` of ``neighbour`` and ``weight``.
 
-    color_start: Ints
-    start: Ints
-    neighbour: Ints
+    Colour c is the variables ``color_start[c]:color_start[c + 1]``.
+    """
+
+    color_start: Int32s
+    start: Int32s
+    neighbour: Int32s
     weight: Floats
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def logistic(x: Floats) -> None:
-    """Replace each x by 1 / (1 + exp(x)), to the last bits, in a loop that a compiler turns into vector instructions.
-
-    exp(-|x|) is 2^n exp(r) with |r| <= log(2) / 2: n sits in the low bits of a number shifted by ``SHIFT``, exp(r) is
-    its Taylor series.
-    """
+    """x <- 1 / (1 + exp(x)) for each of ``x`` (n,), to the last bits."""
     for k in range(x.shape[0]):
-        z = -abs(x[k])
-        z = z if z > -700.0 else -700.0
-        shifted = z * 1.4426950408889634 + SHIFT
-        n = shifted - SHIFT
-        r = (z - n * 0.6931471803691238) - n * 1.9082149292705877e-10
-        e = r / 6227020800.0 + 1.0 / 479001600.0
-        e = e * r + 1.0 / 39916800.0
-        e = e * r + 1.0 / 3628800.0
-        e = e * r + 1.0 / 362880.0
-        e = e * r + 1.0 / 40320.0
-        e = e * r + 1.0 / 5040.0
-        e = e * r + 1.0 / 720.0
-        e = e * r + 1.0 / 120.0
-        e = e * r + 1.0 / 24.0
-        e = e * r + 1.0 / 6.0
-        e = e * r + 0.5
-        e = e * r + 1.0
-        e = (e * r + 1.0) * reread((reread(shifted) + 1023) << 52)
+        e = exp(-abs(x[k]))
         e = e if abs(x[k]) < 700.0 else 0.0
         y = 1.0 / (1.0 + e)
         x[k] = e * y if x[k] > 0.0 else y
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def update(graph: BinaryGraph, bias: Floats, inverse_temperature: float, first: int, last: int, p: Floats) -> float:
-    """Set the variables ``first:last``, a part of one colour, to their optimum; return the largest change."""
+@jit()
+def update(
+    graph: BinaryGraph, bias: Floats, inverse_temperature: Real, first: Integer, last: Integer, p: Floats
+) -> float:
+    """Set entries ``first:last``, a part of one colour, of ``p`` (n,) to their optimum; return the largest change."""
     return _update(graph, bias, inverse_temperature, first, last, p, np.empty(BLOCK))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def _update(
-    graph: BinaryGraph,
-    bias: Floats,
-    inverse_temperature: float,
-    first: int,
-    last: int,
-    p: Floats,
+    graph: BinaryGraph, bias: Floats, inverse_temperature: Real, first: Integer, last: Integer, p: Floats,
     fields: Floats,
-) -> float:
-    """`update` in the memory it is given."""
+) -> float:  # fmt: skip
+    """`update` with work memory ``fields`` (BLOCK,)."""
     start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     change = 0.0
     for begin in range(first, last, BLOCK):
@@ -97,21 +74,24 @@ def _update(
     return change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def ascend(
     graph: BinaryGraph,
     biases: Floats,
-    bias_of: Ints,
+    bias_of: Int32s,
     inverse_temperature: Floats,
-    tolerance: float,
-    max_sweeps: int,
-    first: int,
-    last: int,
+    tolerance: Real,
+    max_sweeps: Integer,
+    first: Integer,
+    last: Integer,
     p: Floats,
-    sweeps: Ints,
+    sweeps: Int32s,
     changes: Floats,
 ) -> None:
-    """Sweep modes ``first:last`` of ``p`` (K, n) in place until no marginal moves by more than ``tolerance``."""
+    """Sweep modes ``first:last`` of ``p`` (K, n) in place until no marginal moves by more than ``tolerance``.
+
+    ``inverse_temperature`` (K,); fills ``sweeps`` and ``changes`` (K,) with the sweeps and the change in the last one.
+    """
     colors = graph.color_start
     fields = np.empty(BLOCK)
     for k in range(first, last):
@@ -127,16 +107,16 @@ def ascend(
             sweeps[k] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _counted(counts: FlatCounts, k: int) -> Ints:
-    """The variables in count potentials of mode k, increasing, each once."""
+@jit()
+def _counted_variables(counts: FlatCounts, k: Integer) -> Int32s:
+    """The variables in count potentials of mode k, increasing and distinct."""
     first, last = counts.member_start[counts.mode_start[k]], counts.member_start[counts.mode_start[k + 1]]
     return np.unique(counts.member[first:last])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _count_field(counts: FlatCounts, k: int, i: int, p: Floats, votes: Floats, work: Floats) -> float:
-    """What the count potentials of mode k add to the field of variable i."""
+@jit()
+def _count_field(counts: FlatCounts, k: Integer, i: Integer, p: Floats, votes: Floats, work: Floats) -> float:
+    """The derivative of the count potentials of mode k by p_i."""
     field = 0.0
     for c in range(counts.mode_start[k], counts.mode_start[k + 1]):
         first, size = counts.member_start[c], counts.member_start[c + 1] - counts.member_start[c]
@@ -150,28 +130,28 @@ def _count_field(counts: FlatCounts, k: int, i: int, p: Floats, votes: Floats, w
     return field
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def ascend_counted(
     graph: BinaryGraph,
     biases: Floats,
-    bias_of: Ints,
+    bias_of: Int32s,
     counts: FlatCounts,
     inverse_temperature: Floats,
-    tolerance: float,
-    max_sweeps: int,
-    first: int,
-    last: int,
+    tolerance: Real,
+    max_sweeps: Integer,
+    first: Integer,
+    last: Integer,
     p: Floats,
-    sweeps: Ints,
+    sweeps: Int32s,
     changes: Floats,
 ) -> None:
-    """`ascend` with count potentials: their variables follow the others of their colour, one after the other."""
+    """`ascend` with count potentials: their variables are updated one by one, after the others of their colour."""
     colors = graph.color_start
     start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     fields = np.empty(BLOCK)
     votes, work = np.empty(p.shape[1] + 1), np.empty(p.shape[1] + 1)
     for k in range(first, last):
-        counted = _counted(counts, k)
+        counted = _counted_variables(counts, k)
         bias, beta, values = biases[bias_of[k]], inverse_temperature[k], p[k]
         sweeps[k] = 0
         changes[k] = np.inf
@@ -200,18 +180,18 @@ def ascend_counted(
             sweeps[k] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def draw(
     graph: BinaryGraph,
     biases: Floats,
-    bias_of: Ints,
+    bias_of: Int32s,
     inverse_temperatures: Floats,
-    seeds: NDArray[np.uint64],
-    first: int,
-    last: int,
+    seeds: UInt64s,
+    first: Integer,
+    last: Integer,
     p: Floats,
 ) -> None:
-    """Gibbs-sample modes ``first:last``, one sweep per temperature: an ascent whose every update is drawn."""
+    """Gibbs sampling of modes ``first:last`` of ``p`` (K, n), one sweep per inverse temperature; seeds (K,)."""
     start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     n = p.shape[1]
     for k in range(first, last):
@@ -223,20 +203,14 @@ def draw(
                 field = bias[i]
                 for h in range(start[i], start[i + 1]):
                     field += weight[h] * values[neighbour[h]]
-                # splitmix64, then the 53 high bits
-                state += np.uint64(0x9E3779B97F4A7C15)
-                z = state
-                z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                z = z ^ (z >> np.uint64(31))
-                uniform = (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+                state = advance(state)
                 logit = min(field * inverse_temperatures[t], 700.0)  # beyond, an exponential overflows
-                values[i] = 1.0 if uniform * (1.0 + math.exp(logit)) < 1.0 else 0.0
+                values[i] = 1.0 if uniform(state) * (1.0 + math.exp(logit)) < 1.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def bounds(graph: BinaryGraph, bias: Floats, p: Floats, out: Floats) -> None:
-    """Entropy minus expected cost (without the constant) of each mode of ``p`` (K, n)."""
+    """Fill ``out`` (K,) with entropy minus expected cost, without the constant, of each mode of ``p`` (K, n)."""
     start, neighbour, weight = graph.start, graph.neighbour, graph.weight
     for k in range(p.shape[0]):
         total = 0.0

@@ -1,17 +1,18 @@
-"""Greedy colouring of a graph given as compressed rows."""
+"""Greedy colouring of a graph in compressed rows: neighbours of i are ``neighbour[start[i] : start[i + 1]]``."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
+from mixfield.kernels.jit import Int32s, Int64s, jit
 
 
-@njit(cache=True, nogil=True)
-def color(start: NDArray[np.int64], neighbour: Ints, out: Ints) -> None:
-    """Give each vertex the lowest colour that no neighbour before it has."""
+@jit()
+def color(start: Int64s, neighbour: Int32s, out: Int32s) -> None:
+    """Fill ``out`` (n,) with the lowest colour that no earlier neighbour of each vertex has.
+
+    start (n + 1,), neighbour (2 m,).
+    """
     n = start.shape[0] - 1
     taken_by = np.full(n + 1, -1, np.int32)
     for i in range(n):

@@ -1,31 +1,37 @@
-"""How many of a group take their label: sums of independent binary variables (Poisson-binomial)."""
+"""How many members of a group take their label: sums of independent binary variables (Poisson-binomial).
+
+``p`` (s,) are the probabilities that each of s members takes its label.  A count potential costs ``weight`` where at
+least ``threshold`` of the members do; its derivative by p_u is the weight times the probability that exactly
+``threshold - 1`` of the others do.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+from mixfield.kernels.jit import Floats, Int32s, Integer, jit
 
 
 class FlatCounts(NamedTuple):
-    """Potentials ``weight * [count >= threshold]``; those of mode k are ``mode_start[k]:mode_start[k + 1]``."""
+    """Potentials ``weight * [count >= threshold]`` of several modes.
 
-    mode_start: Ints
-    member_start: Ints
-    member: Ints
-    label: Ints
-    threshold: Ints
+    Those of mode k are ``mode_start[k]:mode_start[k + 1]``; the members of potential c, and the label that each is
+    counted for, are ``member_start[c]:member_start[c + 1]`` of ``member`` and ``label``.
+    """
+
+    mode_start: Int32s
+    member_start: Int32s
+    member: Int32s
+    label: Int32s
+    threshold: Int32s
     weight: Floats
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def distribution(p: Floats, out: Floats) -> None:
-    """Write the probability of each count 0..L into ``out`` (L + 1,)."""
+    """Fill ``out`` (s + 1,) with the probability of each count."""
     out[:] = 0.0
     out[0] = 1.0
     for u in range(p.shape[0]):
@@ -34,25 +40,26 @@ def distribution(p: Floats, out: Floats) -> None:
         out[0] *= 1.0 - p[u]
 
 
-@njit(cache=True, nogil=True)
-def side(p: Floats, count: int, above: bool) -> float:
-    """Probability of ``count`` or more, or of fewer, summed from the smaller side."""
+@jit()
+def side(p: Floats, count: Integer, above: bool) -> float:
+    """Probability of ``count`` or more (``above``), or of fewer, from the smaller of both sums."""
     law = np.empty(p.shape[0] + 1)
     distribution(p, law)
-    here, there = 0.0, 0.0
+    inside, outside = 0.0, 0.0
     for c in range(law.shape[0]):
         if (c >= count) == above:
-            here += law[c]
+            inside += law[c]
         else:
-            there += law[c]
-    return here if here < there else 1.0 - there
+            outside += law[c]
+    return inside if inside < outside else 1.0 - outside
 
 
-@njit(cache=True, nogil=True)
-def pivotal(p: Floats, counts: Floats, threshold: int, out: Floats) -> None:
-    """Probability, for each member, that ``threshold - 1`` of the others take their label.
+@jit()
+def pivotal(p: Floats, counts: Floats, threshold: Integer, out: Floats) -> None:
+    """Fill ``out`` (s,) with the probability, for each member, that ``threshold - 1`` of the others take their label.
 
-    The member is divided out of the distribution of the whole group, from the end that does not amplify errors.
+    ``counts`` (s + 1,) is the `distribution` of the whole group.  The member is divided out of it, from the end that
+    does not amplify errors.
     """
     target = threshold - 1
     size = p.shape[0]
@@ -70,9 +77,9 @@ def pivotal(p: Floats, counts: Floats, threshold: int, out: Floats) -> None:
             out[u] = max(without, 0.0)
 
 
-@njit(cache=True, nogil=True)
-def decides(p: Floats, skip: int, threshold: int, work: Floats) -> float:
-    """Probability that ``threshold - 1`` of the members other than ``skip`` take their label: its vote decides."""
+@jit()
+def decides(p: Floats, skip: Integer, threshold: Integer, work: Floats) -> float:
+    """Probability that ``threshold - 1`` of the members other than ``skip`` take their label; ``work`` (s + 1,)."""
     size = p.shape[0]
     target = threshold - 1
     if target < 0 or target > size - 1:
@@ -90,4 +97,14 @@ def decides(p: Floats, skip: int, threshold: int, work: Floats) -> float:
             for c in range(target, 0, -1):
                 work[c] = work[c] * (1.0 - p[u]) + work[c - 1] * p[u]
             work[0] *= 1.0 - p[u]
-    return work[target]
+    return float(work[target])
+
+
+@jit()
+def member_decides(q: Floats, member: Int32s, label: Int32s, skip: Integer, threshold: Integer, work: Floats) -> float:
+    """`decides` for the members of a group in marginals ``q`` (n, L); member and label (s,), work (2 s + 1,)."""
+    size = member.shape[0]
+    votes = work[size + 1 :]
+    for u in range(size):
+        votes[u] = q[member[u], label[u]]
+    return decides(votes[:size], skip, threshold, work)

@@ -1,20 +1,21 @@
-"""Node-disjoint paths of least cost in a directed acyclic graph, by searches under potentials.
+"""Node-disjoint paths of least cost in a directed acyclic graph, by shortest paths under potentials.
 
-Node v is split: 2v is its entrance, 2v + 1 its exit, and the arc between them carries the cost of the node and at most
-one path.  Arcs are stored by their head (``start``, ``tail``).  A flow is two
-arrays: ``arrival[v]``, the arc by which a path reaches v (or SOURCE, or FREE), and ``following[v]``, the node after it
-(or SINK, or FREE).
+Node v is split: 2 v is its entrance, 2 v + 1 its exit, and the arc between them has the cost of the node and carries at
+most one path.  A path pays ``entry`` at its first node and ``exit`` at its last.  Arcs are stored by their head: those
+that lead to v are ``start[v]:start[v + 1]`` of ``tail`` and ``arc_cost``.  A flow is two arrays: ``arrival[v]``, the
+arc by which a path reaches v (or SOURCE, or FREE), and ``following[v]``, the node after it (or SINK, or FREE).
+
+The work memory of a search: ``dist`` (2 n,); a binary ``heap`` of nodes with the ``place`` (2 n,) of each in it; the
+nodes ``touched`` so far; ``size`` (2,) of both.  ``hop_arc`` and ``hop_head`` (n,) say how to leave the exit of a node:
+by an arc and to which node, or CANCEL the path through it, or to the SINK.  Arrays are arguments of their own: in a
+tuple their references would be counted at each call, which makes the search three times slower.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Tails = NDArray[np.int32]
+from mixfield.kernels.jit import Floats, Int32s, Int64s, Integer, Real, jit
 
 FREE = -1
 SOURCE = -2
@@ -22,9 +23,11 @@ SINK = -2
 CANCEL = -1
 
 
-@njit(cache=True, nogil=True)
-def _reach(x: int, key: float, radius: float, dist: Floats, heap: Ints, place: Ints, touched: Ints, size: Ints) -> bool:
-    """Note a way of length ``key`` to ``x``, if it is the shortest so far; ``size`` counts heap and touched nodes."""
+@jit()
+def _reach(
+    x: Integer, key: Real, radius: Real, dist: Floats, heap: Int64s, place: Int64s, touched: Int64s, size: Int64s
+) -> bool:
+    """Enter ``x`` at distance ``key`` into the heap; returns whether it is the shortest so far."""
     if key >= dist[x] or key >= radius:
         return False
     if dist[x] == np.inf:
@@ -46,8 +49,8 @@ def _reach(x: int, key: float, radius: float, dist: Floats, heap: Ints, place: I
     return True
 
 
-@njit(cache=True, nogil=True)
-def _nearest(dist: Floats, heap: Ints, place: Ints, size: Ints) -> int:
+@jit()
+def _pop_nearest(dist: Floats, heap: Int64s, place: Int64s, size: Int64s) -> np.int64:
     """Take the nearest node out of the heap."""
     nearest = heap[0]
     size[0] -= 1
@@ -67,38 +70,23 @@ def _nearest(dist: Floats, heap: Ints, place: Ints, size: Ints) -> int:
     return nearest
 
 
-@njit(cache=True, nogil=True)
-def _search(
-    end: int,
-    node_cost: Floats,
-    entry: Floats,
-    exit_: Floats,
-    start: Ints,
-    tail: Tails,
-    arc_cost: Floats,
-    potential: Floats,
-    arrival: Ints,
-    following: Ints,
-    dist: Floats,
-    heap: Ints,
-    place: Ints,
-    touched: Ints,
-    size: Ints,
-    hop_arc: Ints,
-    hop_head: Ints,
-) -> int:
-    """Dijkstra's search backwards from the sink through ``end``, as far as a path still pays.
+@jit()
+def _shortest_path(
+    end: Integer, node_cost: Floats, entry: Floats, exit_: Floats, start: Int64s, tail: Int32s, arc_cost: Floats,
+    potential: Floats, arrival: Int64s, following: Int64s, dist: Floats, heap: Int64s, place: Int64s, touched: Int64s,
+    size: Int64s, hop_arc: Int64s, hop_head: Int64s,
+) -> Integer:  # fmt: skip
+    """Dijkstra's algorithm backwards from the sink through the exit of ``end``, as far as a path has negative cost.
 
-    ``hop_arc`` and ``hop_head`` say how to leave the exit of a node: by an arc and to which node, or CANCEL the node,
-    or to the SINK.  Returns where the path begins: at an entrance, at the exit of a node that ended a path, or -1.
-    Potentials grow such that reduced costs stay above zero, and become zero along the path.
+    Returns where the path begins: an entrance, the exit of a node that ended a path, or -1 if there is none.
+    Potentials grow such that reduced costs stay at or above zero, and are zero along the path.
     """
     radius = -exit_[end] - potential[2 * end + 1]
-    first = -1
+    first: Integer = -1
     hop_arc[end] = SINK
     _reach(2 * end + 1, 0.0, radius, dist, heap, place, touched, size)
     while size[0] > 0 and dist[heap[0]] < radius:
-        x = _nearest(dist, heap, place, size)
+        x = _pop_nearest(dist, heap, place, size)
         d = dist[x]
         v = x >> 1
         taken = arrival[v] != FREE
@@ -140,9 +128,9 @@ def _search(
     return first
 
 
-@njit(cache=True, nogil=True)
-def _reroute(x: int, tail: Tails, hop_arc: Ints, hop_head: Ints, arrival: Ints, following: Ints) -> None:
-    """Send one more path along the way that a search has found, from ``x`` to the sink."""
+@jit()
+def _augment(x: Integer, tail: Int32s, hop_arc: Int64s, hop_head: Int64s, arrival: Int64s, following: Int64s) -> None:
+    """Add the path that a search has found, from ``x`` to the sink."""
     by = SOURCE
     v = x >> 1
     ended = x & 1 == 1  # the path that ended at v goes on
@@ -151,7 +139,7 @@ def _reroute(x: int, tail: Tails, hop_arc: Ints, hop_head: Ints, arrival: Ints, 
         if not ended:
             old = arrival[v]
             arrival[v] = by
-            u = v if old == FREE else tail[old]  # v is the next of another path now: its old predecessor turns
+            u = v if old == FREE else tail[old]  # the node before v on its old path takes another way
         ended = False
         while hop_arc[u] == CANCEL:
             back = tail[arrival[u]]
@@ -166,24 +154,16 @@ def _reroute(x: int, tail: Tails, hop_arc: Ints, hop_head: Ints, arrival: Ints, 
         following[u] = v
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def disjoint(
-    node_cost: Floats,
-    entry: Floats,
-    exit_: Floats,
-    start: Ints,
-    tail: Tails,
-    arc_cost: Floats,
-    order: Ints,
-    potential: Floats,
-    arrival: Ints,
-    following: Ints,
-) -> None:
-    """Fill a flow of least cost and its dual prices, zero at source and sink.
+    node_cost: Floats, entry: Floats, exit_: Floats, start: Int64s, tail: Int32s, arc_cost: Floats, order: Int64s,
+    potential: Floats, arrival: Int64s, following: Int64s,
+) -> None:  # fmt: skip
+    """Fill a flow of least cost, ``arrival`` and ``following`` (n,), and its dual ``potential`` (2 n,).
 
-    Node by node, in an ``order`` that has the tails of arcs before their heads: the flow is optimal for the nodes so
-    far; then comes one more, where paths may end.  If that pays, a path that ended before goes on to it, or a new one
-    begins, by the shortest way in the residual graph.
+    Nodes are added one by one, in an ``order`` (n,) that has the tails of arcs before their heads: the flow is optimal
+    for the nodes so far, and then one more node may end a path.  If that pays, the shortest path to it in the residual
+    graph is added: a path that ended before goes on to it, or a new one begins.  Source and sink have potential zero.
     """
     n = node_cost.shape[0]
     dist = np.full(2 * n, np.inf)
@@ -198,9 +178,9 @@ def disjoint(
             potential[2 * v] = min(potential[2 * v], potential[2 * tail[a] + 1] + arc_cost[a])
         potential[2 * v + 1] = potential[2 * v] + node_cost[v]
         if potential[2 * v + 1] + exit_[v] < 0.0:
-            first = _search(
+            first = _shortest_path(
                 v, node_cost, entry, exit_, start, tail, arc_cost, potential, arrival, following,
                 dist, heap, place, touched, size, hop_arc, hop_head,
             )  # fmt: skip
             if first >= 0:
-                _reroute(first, tail, hop_arc, hop_head, arrival, following)
+                _augment(first, tail, hop_arc, hop_head, arrival, following)

@@ -1,20 +1,23 @@
-"""Gaussian sums on a regular grid, axis by axis: exact up to the cut of the tail."""
+"""Gaussian sums on a regular grid, axis by axis: exact up to the cut of the tail.
+
+Images are arrays (rows, columns * C) of float32, the C channels of a pixel side by side.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from mixfield.kernels.rows import fetch, stack
+from mixfield.kernels.channel_sums import correlate, prefetch
+from mixfield.kernels.jit import Float32s, Integer, jit
 
-STRIP = 256  # numbers that stay in the nearest caches while several rows are added up
+STRIP = 256  # numbers of a row that are summed together: the same strips of 2 r + 1 rows fit in the first cache
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def filter_rows(values, taps, first, last, out):
-    """Rows ``first`` to ``last`` of sum over k of taps[row, k] * values[row + k - radius], into ``out``.
+@jit()
+def filter_rows(values: Float32s, taps: Float32s, first: Integer, last: Integer, out: Float32s) -> None:
+    """out[row - first] = sum over k of taps[row, k] * values[row + k - r], for rows ``first`` to ``last``.
 
-    Rows beyond the edge have no weight.
+    values (rows, size), taps (rows, 2 r + 1), out (last - first, size); rows beyond the edge count as zero.
     """
     rows, columns = values.shape
     width = taps.shape[1]
@@ -24,26 +27,21 @@ def filter_rows(values, taps, first, last, out):
         size = min(STRIP, columns - begin)
         for row in range(first, last):
             low, high = max(0, radius - row), min(width, rows + radius - row)
-            if row + radius + 2 < rows:  # the next rows but one are far away in memory
+            if row + radius + 2 < rows:  # the next row but one lies far away in memory
                 ahead = (row + radius + 2) * columns + begin
                 for i in range(0, size, 16):
-                    fetch(source, ahead + i)
-            start = (row - radius) * columns + begin - row * width * columns  # where a tap before the first row points
-            stack(
-                source,
-                start,
-                columns,
-                weight,
-                row * width + low,
-                row * width + high,
-                target,
-                (row - first) * columns + begin,
-                size,
-            )
+                    prefetch(source, ahead + i)
+            tap = row * width
+            start = (row - radius - tap) * columns + begin  # such that tap + k points to row + k - radius
+            at = (row - first) * columns + begin
+            correlate(source, start, columns, weight, tap + low, tap + high, target, at, size)
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def filter_add(values, taps, bell, channels, before, after, first, last, keep, out):
+@jit(fastmath=True)
+def filter_add(
+    values: Float32s, taps: Float32s, bell: Float32s, channels: Integer, before: Float32s, after: Float32s,
+    first: Integer, last: Integer, keep: bool, out: Float32s,
+) -> None:  # fmt: skip
     """Filter rows ``first`` to ``last`` of an image along both axes, into ``out`` (last - first, columns * C).
 
     If ``keep``, they are added to what is there.
@@ -53,7 +51,7 @@ def filter_add(values, taps, bell, channels, before, after, first, last, keep, o
     """
     size = values.shape[1]
     margin = (len(bell) - 1) // 2 * channels
-    zero = np.int64(0)  # a plain 0 is a type of its own, and is compiled for once more
+    zero = np.int64(0)  # a plain 0 has a type of its own, for which code is compiled again
     lines = np.empty((last - first, size), np.float32)
     filter_rows(values, taps, first, last, lines)
     padded = np.zeros(size + 2 * margin, np.float32)
@@ -63,7 +61,7 @@ def filter_add(values, taps, bell, channels, before, after, first, last, keep, o
         line, target = lines[row], out[row]
         for i in range(size):
             inside[i] = before[i] * line[i]
-        stack(padded, zero, channels, bell, zero, len(bell), total, zero, size)
+        correlate(padded, zero, channels, bell, zero, len(bell), total, zero, size)
         if keep:
             for i in range(size):
                 target[i] += after[i] * total[i]

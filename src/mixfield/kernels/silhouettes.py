@@ -1,9 +1,10 @@
-"""Mean field of people explaining silhouettes: average images by difference arrays, rectangle sums by integral images.
+"""Mean field of people who explain silhouettes (Fleuret et al., PAMI 2008).
 
-``a_n`` is the probability that cell n is empty.  The logarithm of ``U(p) = prod_{n : p in R_n} a_n``, the probability
-that pixel p is uncovered, is a sum of rectangles: four corners each, then prefix sums.  Pixels between the same edges
-are in the same rectangles, and are one block.  Costs per iteration grow with blocks and cells, not with the area of the
-rectangles.
+``a_n`` is the probability that cell n is empty, R_n its rectangle in a camera.  A pixel p is uncovered with probability
+``U(p) = prod_{n : p in R_n} a_n``.  log U is a sum of rectangles: a difference array with four corners each, then
+prefix sums.  The edges of all rectangles divide an image into blocks of pixels that are in the same rectangles;
+integral images of U over blocks give the sums over R_n.  Costs per iteration grow with blocks and cells, not with the
+area of the rectangles.
 """
 
 from __future__ import annotations
@@ -12,69 +13,45 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from mixfield.kernels.bits import reread
-from mixfield.kernels.counts import FlatCounts
-from mixfield.kernels.sweeps import pivotal
+from mixfield.kernels.counts import FlatCounts, member_decides
+from mixfield.kernels.exponential import exp
+from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, UInt32s, jit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-
-SHIFT = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nearest integer in the low bits
-EMPTIEST = 1e-9  # a_n never goes below it: U / a_n would be rounding noise
+EMPTIEST = 1e-9  # smallest a_n: below, U / a_n would be rounding noise
 
 
 class Views(NamedTuple):
-    """The cameras, their blocks and rectangles one camera after the other.
+    """C cameras, their blocks and rectangles one camera after the other."""
 
-    The edges of rectangles divide an image into rows and columns of blocks; rows are padded to a multiple of four.
-    """
-
-    height: Ints  # (C,) rows of blocks ...
-    width: Ints  # ... and columns
-    block_start: NDArray[np.int64]  # (C + 1,)
+    height: Int32s  # (C,) rows of blocks, padded to a multiple of four
+    width: Int32s  # (C,) columns of blocks
+    block_start: Int64s  # (C + 1,)
     block: Floats  # (B, 2) pixels of each block, and the sum of their soft foreground
-    rectangle_start: NDArray[np.int64]  # (C + 1,)
-    cell: NDArray[np.uint32]  # (V,) the cell of each visible rectangle ...
-    corner: NDArray[np.uint32]  # (V, 4) ... and its corners in the integral image: top left, top right, bottom ...
+    rectangle_start: Int64s  # (C + 1,)
+    cell: UInt32s  # (V,) the cell of each visible rectangle
+    corner: UInt32s  # (V, 4) its corners in the integral image: top left, top right, bottom left, bottom right
     area: Floats  # (C,) pixels of the whole image
-    bare: Floats  # (C,) pixels outside of all blocks, always uncovered ...
-    bare_mask: Floats  # (C,) ... and the foreground among them
-    foreground: Floats  # (C,) |B|
-    weight: Floats  # (C,) 1 / (2 v), or 1 / sigma in the article's form
-    power: int  # 2: psi = weight d^2 (released code); 1: psi = weight d (article)
+    bare: Floats  # (C,) pixels outside of all blocks, always uncovered
+    bare_mask: Floats  # (C,) sum of the soft foreground of those pixels
+    foreground: Floats  # (C,) |B|, sum of the soft foreground
+    weight: Floats  # (C,) 1 / (2 v) of the released code, or 1 / sigma of the article
+    power: int  # psi = weight d^power: 2 in the released code, 1 in the article
     noise: float  # eta
-    ignored: float  # cells with a_n above it are left out of the average image
+    ignored: float  # cells with a_n above this are left out of the average image
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@jit(fastmath={"contract"})
 def exponential(x: Floats, out: Floats) -> None:
-    """exp(x) for x <= 0 to 1e-11, in a loop that a compiler turns into vector instructions.
-
-    It is 2^n exp(r) with |r| <= log(2) / 2: n sits in the low bits of a number shifted by ``SHIFT``, exp(r) is its
-    Taylor series.
-    """
+    """out = exp(x) for x <= 0."""
     for k in range(x.shape[0]):
-        z = x[k] if x[k] > -700.0 else -700.0
-        shifted = z * 1.4426950408889634 + SHIFT
-        n = shifted - SHIFT
-        r = (z - n * 0.6931471803691238) - n * 1.9082149292705877e-10
-        e = r * 2.755731922398589e-06 + 2.48015873015873e-05  # 1 / 9!, 1 / 8!, ...
-        e = e * r + 0.0001984126984126984
-        e = e * r + 0.001388888888888889
-        e = e * r + 0.008333333333333333
-        e = e * r + 0.041666666666666664
-        e = e * r + 0.16666666666666666
-        e = e * r + 0.5
-        e = e * r + 1.0
-        out[k] = (e * r + 1.0) * reread((reread(shifted) + 1023) << 52)
+        out[k] = exp(x[k])
 
 
-@njit(cache=True, nogil=True)
-def corners(corner: NDArray[np.uint32], cell: NDArray[np.uint32], log_empty: Floats, out: Floats) -> None:
-    """Difference array ((H + 1) (W + 1),) of the sum of rectangles, each of height ``log_empty`` of its cell."""
+@jit()
+def corners(corner: UInt32s, cell: UInt32s, log_empty: Floats, out: Floats) -> None:
+    """Difference array, ``out`` ((H + 1) (W + 1),), of the sum of rectangles with the value ``log_empty`` of their
+    cells."""
     out[:] = 0.0
     for v in range(cell.shape[0]):
         value = log_empty[cell[v]]
@@ -85,11 +62,11 @@ def corners(corner: NDArray[np.uint32], cell: NDArray[np.uint32], log_empty: Flo
             out[corner[v, 3]] += value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def integrals(difference: Floats, block: Floats, image: Floats) -> None:
     """Integral image (H + 1, W + 1, 2) of U and of U B, from the difference array of log U and blocks (H, W, 2).
 
-    H is a multiple of four: four rows are summed side by side, because one sum has to wait for itself.
+    H is a multiple of four: four rows are summed side by side, since each step of one sum waits for the step before.
     """
     height, width, _ = block.shape
     above = np.zeros(width)
@@ -101,9 +78,9 @@ def integrals(difference: Floats, block: Floats, image: Floats) -> None:
         _four_integrals(u, block, y, image)
 
 
-@njit(cache=True, nogil=True)
-def _four_sums(difference: Floats, y: int, above: Floats, out: Floats) -> None:
-    """Rows y..y+3 of the prefix sum, one after the other in ``out``; ``above`` is the row before them."""
+@jit()
+def _four_sums(difference: Floats, y: Integer, above: Floats, out: Floats) -> None:
+    """Rows y..y+3 of the prefix sum into ``out`` (4 W,); ``above`` (W,) is the row before them, and then the last."""
     width = above.shape[0]
     first, second, third, fourth = difference[y], difference[y + 1], difference[y + 2], difference[y + 3]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -123,12 +100,9 @@ def _four_sums(difference: Floats, y: int, above: Floats, out: Floats) -> None:
         above[x] = value
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _four_integrals(u: Floats, block: Floats, y: int, image: Floats) -> None:
-    """Rows y+1..y+4 of an integral image, of pixels that stand one row after the other in ``u``.
-
-    Both sums go from left to right in one vector of two.
-    """
+@jit(fastmath={"contract"})
+def _four_integrals(u: Floats, block: Floats, y: Integer, image: Floats) -> None:
+    """Rows y+1..y+4 of an integral image (H + 1, W + 1, 2), from rows y..y+3 of U in ``u`` (4 W,)."""
     width = block.shape[1]
     above, first, second, third, fourth = image[y], image[y + 1], image[y + 2], image[y + 3], image[y + 4]
     b1, b2, b3, b4 = block[y], block[y + 1], block[y + 2], block[y + 3]
@@ -152,26 +126,26 @@ def _four_integrals(u: Floats, block: Floats, y: int, image: Floats) -> None:
         fourth[x + 1, 0], fourth[x + 1, 1] = p, f
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def _psi(distance: float, weight: float, power: int) -> float:
     return weight * distance * distance if power == 2 else weight * distance
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def largest(views: Views) -> int:
-    """Numbers in the largest integral image."""
+    """Entries of the largest integral image."""
     most = 0
     for c in range(views.height.shape[0]):
         most = max(most, (views.height[c] + 1) * (views.width[c] + 1))
     return most
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def field(views: Views, empty: Floats, images: Floats, costs: Floats) -> float:
     """psi of each label of each cell given the average of the others, summed over the cameras that see the cell.
 
-    Fills ``costs`` (N, 2), relative to the returned sum of psi of the average images; ``images`` (3, pixels) is memory
-    for the largest camera.
+    ``empty`` (N,) are the a_n.  Fills ``costs`` (N, 2), relative to the returned sum of psi of the average images;
+    ``images`` (3, `largest`) is work memory.
     """
     log_empty, odds = np.empty(empty.shape[0]), np.empty(empty.shape[0])
     for n in range(empty.shape[0]):
@@ -204,27 +178,28 @@ def field(views: Views, empty: Floats, images: Floats, costs: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit()
 def ascend(
     views: Views,
     bias: Floats,
-    bias_of: Ints,
+    bias_of: Int32s,
     counts: FlatCounts,
     temperature: Floats,
-    damping: float,
-    tolerance: float,
-    patience: int,
-    max_iterations: int,
-    first: int,
-    last: int,
+    damping: Real,
+    tolerance: Real,
+    patience: Integer,
+    max_iterations: Integer,
+    first: Integer,
+    last: Integer,
     q: Floats,
-    iterations: Ints,
+    iterations: Int32s,
     changes: Floats,
-    converged: NDArray[np.bool_],
+    converged: Bools,
 ) -> None:
     """Damped parallel updates of modes ``first:last`` of ``q`` (K, N, 2), in place.
 
-    A mode has converged when no probability moved by ``tolerance`` in ``patience`` updates in a row.
+    Mode k has the additional costs ``bias[bias_of[k]]`` (N, 2).  A mode has converged when no probability moved by
+    ``tolerance`` in ``patience`` updates in a row.  Fills ``iterations``, ``changes`` and ``converged`` (K,).
     """
     n_cells = q.shape[1]
     costs = np.empty((n_cells, 2))
@@ -232,7 +207,7 @@ def ascend(
     e = np.empty(n_cells)
     images, work = np.empty((3, largest(views))), np.empty(2 * n_cells + 2)
     for k in range(first, last):
-        extra, heat = bias[bias_of[k]], temperature[k]
+        extra, t = bias[bias_of[k]], temperature[k]
         counted = counts.mode_start[k] < counts.mode_start[k + 1]
         for n in range(n_cells):
             empty[n] = min(max(q[k, n, 0], EMPTIEST), 1.0)
@@ -244,7 +219,7 @@ def ascend(
                 _write(empty, q[k])
                 _add_counts(counts, k, q[k], costs, work)
             for n in range(n_cells):
-                logit[n] = (costs[n, 0] - costs[n, 1] + extra[n, 0] - extra[n, 1]) / heat
+                logit[n] = (costs[n, 0] - costs[n, 1] + extra[n, 0] - extra[n, 1]) / t
                 size[n] = -abs(logit[n])
             exponential(size, e)
             change = 0.0
@@ -261,19 +236,20 @@ def ascend(
         converged[k] = stable >= patience
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def _write(empty: Floats, q: Floats) -> None:
-    """The marginals (N, 2); a loop, since assigning a slice compiles three seconds of text for its error message."""
+    """Fill marginals (N, 2); a loop, since an assignment of slices takes three seconds to compile."""
     for n in range(empty.shape[0]):
         q[n, 0] = empty[n]
         q[n, 1] = 1.0 - empty[n]
 
 
-@njit(cache=True, nogil=True)
-def _add_counts(counts: FlatCounts, k: int, q: Floats, costs: Floats, work: Floats) -> None:
-    """Add to ``costs`` (N, 2) the derivative of the count potentials of mode k."""
+@jit()
+def _add_counts(counts: FlatCounts, k: Integer, q: Floats, costs: Floats, work: Floats) -> None:
+    """Add to ``costs`` (N, 2) the derivative of the count potentials of mode k by ``q`` (N, 2)."""
     for c in range(counts.mode_start[k], counts.mode_start[k + 1]):
         begin, end = counts.member_start[c], counts.member_start[c + 1]
         member, label = counts.member[begin:end], counts.label[begin:end]
         for u in range(end - begin):
-            costs[member[u], label[u]] += counts.weight[c] * pivotal(q, member, label, u, counts.threshold[c], work)
+            decisive = member_decides(q, member, label, u, counts.threshold[c], work)
+            costs[member[u], label[u]] += counts.weight[c] * decisive

@@ -1,168 +1,190 @@
-"""The mean-field update of a dense field: costs to probabilities, with the terms of the free energy on the way."""
+"""The mean-field update of dense fields: costs to probabilities, with the terms of the free energy.
+
+    q_i(l) = exp(z_i(l)) / sum_m exp(z_i(m)),   z_i(l) = (support_i(l) - costs_i(l) - bias_i(l)) / T
+
+Arrays have one row for each of n pixels.  The numbers of K modes lie side by side, label after label: column l * K + k
+of an array (n, C) belongs to label l of mode k; C >= L * K is padded with zeros to a multiple of four.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from mixfield.kernels import columns, vectors
-from mixfield.kernels.bits import reread
-from mixfield.kernels.columns import PIXELS, SLOTS, VALUES, places
-from mixfield.kernels.vectors import LANES, LOWEST
+from mixfield.kernels import pixel_modes
+from mixfield.kernels.constants import FORBIDDEN, LANES
+from mixfield.kernels.jit import Float32s, Floats, Int32s, Int64s, Integer, Real, jit
+from mixfield.kernels.pixel_modes import PIXELS, SLOTS, VALUES, pair_offsets
+from mixfield.kernels.simd import Array, Index, exp, loop, simd_function
 
-SPAN = 256  # pixels that go through each step together
-LOG2_E = np.float32(vectors.LOG2_E)
-POLYNOMIAL = tuple(np.float32(coefficient) for coefficient in vectors.POLYNOMIAL)
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def exponentials(x, out):
-    """The exponentials of numbers not above zero, as `vectors.exponential` has them."""
-    for j in range(len(x)):
-        y = x[j] * LOG2_E
-        n = np.rint(y)
-        r = y - n
-        p = POLYNOMIAL[0]
-        for k in range(1, len(POLYNOMIAL)):
-            p = p * r + POLYNOMIAL[k]
-        out[j] = p * reread(np.int32((np.int32(n) + 127) << 23)) if x[j] > LOWEST else np.float32(0.0)
+SPAN = 256  # pixels that go through each step of `largest_totals` together
+N_SLOTS = len(SLOTS)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def update(unary, bias, support, field, old, per_mode, cooling, watch, first, last, new, seen, moved):
+def _exponentials(x: Array, size: Index, out: Array) -> None:
+    """out = exp(x) for x <= 0; ``size`` is a multiple of eight."""
+    for i in loop(0, size, LANES):
+        out.store(i, exp(x.load(i)))
+
+
+exponentials = simd_function(_exponentials)
+
+
+@jit()
+def update(
+    costs: Float32s, bias: Float32s, total_support: Float32s, support: Float32s, old: Float32s, stored: Integer,
+    beta: Float32s, monitor: bool, first: Integer, last: Integer, new: Float32s, terms: Floats, changes: Float32s,
+) -> None:  # fmt: skip
     """One update of every mode at pixels ``first`` to ``last``.
 
-    unary (n, L) costs; bias (n, L * K) further costs of each mode, or (n, 0).  ``field`` (last - first, C) is the
-    support that each label gets from the other pixels, for the first ``per_mode`` of the L labels, all or all but one;
-    in the second case the labels share ``support`` (n,).  Numbers of the K modes lie side by side, label after label.
-    ``old`` and ``new`` (last - first, C) hold probabilities in the same layout, and may be the same memory.
-    ``cooling`` (K,) is 1 / T.
+    costs (n, L); bias (n, L * K) additional costs of each mode, or (n, 0).  ``support`` (last - first, C) is that of
+    the first ``stored`` labels, L or L - 1; with L - 1 of them, the support of all sums to ``total_support`` (n,).
+    ``old`` and ``new`` (last - first, C) hold probabilities, and may be the same memory.  ``beta`` (K,) is 1 / T.
 
-    If ``watch``, adds to ``seen`` (3, s * K), one column for each of the modes of s pixels that go together, the
-    support of ``old`` and the costs and entropy of ``new``; and raises ``moved`` (s * K,) to the largest changes.
+    If ``monitor``, adds to ``terms`` (3, s * K), one column for each of the modes of s pixels that go together, the
+    support of ``old`` and the cost and entropy of ``new``; and raises ``changes`` (s * K,) to the largest changes.
     """
-    n_labels, n_modes, width, channels = unary.shape[1], len(cooling), len(moved), new.shape[1]
-    flat = unary.reshape(-1), bias.reshape(-1), field.reshape(-1), old.reshape(-1), new.reshape(-1), seen.reshape(-1)
-    costs, further, heard, was, q, sums = flat
-    span, where = width // n_modes, np.empty((4, width), np.int32)
-    factor, work, places_of = np.empty(width, np.float32), np.empty(n_labels * SLOTS * LANES, np.float32), np.int64(0)
+    n_labels, n_modes, width, channels = costs.shape[1], len(beta), len(changes), new.shape[1]
+    flat_costs, flat_bias, flat_support = costs.reshape(-1), bias.reshape(-1), support.reshape(-1)
+    flat_old, flat_new, flat_terms = old.reshape(-1), new.reshape(-1), terms.reshape(-1)
+    span, offsets = width // n_modes, np.empty((4, width), np.int32)
+    offsets_of: Integer = np.int64(0)  # the number of pixels for which the offsets were made
+    betas, work = np.empty(width, np.float32), np.empty(n_labels * N_SLOTS * LANES, np.float32)
     for p in range(first, last, span):
         count = min(span, last - p)
-        if count != places_of:
-            places(n_modes, channels, n_labels, count, where)
-            places_of = count
+        if count != offsets_of:
+            pair_offsets(n_modes, channels, n_labels, count, offsets)
+            offsets_of = count
             for c in range(width):
-                factor[c] = cooling[where[VALUES, c] - where[PIXELS, c] * channels]
+                betas[c] = beta[offsets[VALUES, c] - offsets[PIXELS, c] * channels]
         size, at = count * n_modes, (p - first) * channels
-        spot = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
+        bias_at = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
         for c in range(0, size, LANES):
-            columns.update(
-                heard, at, costs, p * n_labels, further, spot, support, p, was, q, at, where.reshape(-1), width,
-                c, size, n_labels, per_mode, n_modes, factor, watch, work, sums, moved,
+            pixel_modes.update(
+                flat_support, at, flat_costs, p * n_labels, flat_bias, bias_at, total_support, p, flat_old, flat_new,
+                offsets.reshape(-1), width, c, size, n_labels, stored, n_modes, betas, monitor, work, flat_terms,
+                changes,
             )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def bound_terms(unary, bias, support, field, values, per_mode, n_modes, first, last, seen):
-    """Add to ``seen`` (3, s * K) the support, cost and minus the entropy of ``values`` at pixels ``first`` to ``last``.
+@jit()
+def bound_terms(
+    costs: Float32s, bias: Float32s, total_support: Float32s, support: Float32s, values: Float32s, stored: Integer,
+    n_modes: Integer, first: Integer, last: Integer, terms: Floats,
+) -> None:  # fmt: skip
+    """Add to ``terms`` (3, s * K) the support, cost and minus the entropy of ``values`` (last - first, C).
 
-    The layout is that of `update`.
+    Arrays and pixels as in `update`.
     """
-    n_labels, width, channels = unary.shape[1], seen.shape[1], values.shape[1]
-    costs, further, heard, q, sums = (
-        unary.reshape(-1), bias.reshape(-1), field.reshape(-1), values.reshape(-1), seen.reshape(-1)
-    )  # fmt: skip
-    span, where, places_of = width // n_modes, np.empty((4, width), np.int32), np.int64(0)
+    n_labels, width, channels = costs.shape[1], terms.shape[1], values.shape[1]
+    flat_costs, flat_bias, flat_support = costs.reshape(-1), bias.reshape(-1), support.reshape(-1)
+    flat_values, flat_terms = values.reshape(-1), terms.reshape(-1)
+    span, offsets = width // n_modes, np.empty((4, width), np.int32)
+    offsets_of: Integer = np.int64(0)  # the number of pixels for which the offsets were made
     for p in range(first, last, span):
         count = min(span, last - p)
-        if count != places_of:
-            places(n_modes, channels, n_labels, count, where)
-            places_of = count
+        if count != offsets_of:
+            pair_offsets(n_modes, channels, n_labels, count, offsets)
+            offsets_of = count
         size, at = count * n_modes, (p - first) * channels
-        spot = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
+        bias_at = p * n_labels * n_modes if bias.shape[1] else np.int64(-1)
         for c in range(0, size, LANES):
-            columns.tell(
-                heard, at, costs, p * n_labels, further, spot, support, p, q, at, where.reshape(-1), width,
-                c, size, n_labels, per_mode, n_modes, sums,
+            pixel_modes.add_bound_terms(
+                flat_support, at, flat_costs, p * n_labels, flat_bias, bias_at, total_support, p, flat_values,
+                offsets.reshape(-1), width, c, size, n_labels, stored, n_modes, flat_terms,
             )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def likeliest(unary, values, per_mode, n_modes, first, last, labels):
-    """Labels (K, n) of the largest probability, of equal ones the first, at pixels ``first`` to ``last``."""
-    follows = per_mode < unary.shape[1]
+@jit()
+def likeliest(
+    costs: Float32s, values: Float32s, stored: Integer, n_modes: Integer, first: Integer, last: Integer,
+    labels: Int32s,
+) -> None:  # fmt: skip
+    """Fill ``labels`` (K, n) with the labels of the largest probability in ``values`` (n, C) at pixels ``first`` to
+    ``last``, the first of equal ones."""
+    implied = stored < costs.shape[1]  # the last label has the rest of the probability
     best, rest = np.empty(n_modes, np.float32), np.empty(n_modes, np.float32)
     for p in range(first, last):
         for k in range(n_modes):
             best[k], rest[k], labels[k, p] = values[p, k], np.float32(1.0) - values[p, k], 0
-        for l in range(1, per_mode):
+        for l in range(1, stored):
             for k in range(n_modes):
-                here = values[p, l * n_modes + k]
-                rest[k] -= here
-                if here > best[k]:
-                    best[k], labels[k, p] = here, l
-        for k in range(n_modes if follows and unary[p, per_mode] < np.float32(1e6) else 0):
+                q = values[p, l * n_modes + k]
+                rest[k] -= q
+                if q > best[k]:
+                    best[k], labels[k, p] = q, l
+        for k in range(n_modes if implied and costs[p, stored] < FORBIDDEN else 0):
             if rest[k] > best[k]:
-                labels[k, p] = per_mode
+                labels[k, p] = stored
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def mix_add(filtered, compatibility, n_modes, out):
-    """Take ``compatibility`` (L, L) costs between labels, times ``filtered`` (b, L * K), from ``out``."""
+@jit(fastmath=True)
+def mix_add(filtered: Float32s, compatibility: Float32s, n_modes: Integer, out: Float32s) -> None:
+    """out[:, l] -= sum over m of compatibility[l, m] * filtered[:, m], for every mode.
+
+    filtered and out (b, L * K); compatibility (L, L) costs between labels.
+    """
     n_labels = len(compatibility)
     for p in range(len(out)):
         for l in range(n_labels):
-            for other in range(n_labels):
-                cost = compatibility[l, other]
+            for m in range(n_labels):
+                cost = compatibility[l, m]
                 for k in range(n_modes):
-                    out[p, l * n_modes + k] -= cost * filtered[p, other * n_modes + k]
+                    out[p, l * n_modes + k] -= cost * filtered[p, m * n_modes + k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def smallest_gaps(unary, first, last, gap):
-    """Lower ``gap`` (L,) to the smallest difference of each label's cost to the least cost of its pixel."""
+@jit()
+def smallest_gaps(costs: Float32s, first: Integer, last: Integer, gap: Float32s) -> None:
+    """Lower ``gap`` (L,) to the smallest difference of each label's cost to the least cost of its pixel.
+
+    costs (n, L); pixels ``first`` to ``last``.
+    """
     for p in range(first, last):
-        least = unary[p, 0]
-        for l in range(1, unary.shape[1]):
-            least = min(least, unary[p, l])
-        for l in range(unary.shape[1]):
-            gap[l] = min(gap[l], unary[p, l] - least)
+        least = costs[p, 0]
+        for l in range(1, costs.shape[1]):
+            least = min(least, costs[p, l])
+        for l in range(costs.shape[1]):
+            gap[l] = min(gap[l], costs[p, l] - least)
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def largest_totals(unary, labels, factor, first, last, total):
-    """Raise ``total`` (k,) to the largest sum of factor * exp(least cost - cost) over the first labels of a pixel."""
-    least, gap, here = np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32)
+@jit(fastmath=True)
+def largest_totals(
+    costs: Float32s, labels: Int64s, factor: Floats, first: Integer, last: Integer, total: Floats
+) -> None:
+    """Raise ``total`` (k,) to the largest sum of factor * exp(least cost - cost) over the first labels of a pixel.
+
+    costs (n, L); labels and factor (k,): total[j] is the sum over labels[: j + 1]; pixels ``first`` to ``last``.
+    """
+    least, gap, sums = np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32), np.zeros(SPAN, np.float32)
     odds = np.empty(SPAN, np.float32)
     for p in range(first, last, SPAN):
         count = min(SPAN, last - p)
         for i in range(count):
-            least[i] = unary[p + i, 0]
-        for l in range(1, unary.shape[1]):
+            least[i] = costs[p + i, 0]
+        for l in range(1, costs.shape[1]):
             for i in range(count):
-                least[i] = min(least[i], unary[p + i, l])
-        here[:] = 0.0
+                least[i] = min(least[i], costs[p + i, l])
+        sums[:] = 0.0
         for k in range(len(labels)):
             for i in range(count):
-                gap[i] = max(least[i] - unary[p + i, labels[k]], np.float32(-16.0))  # rounded up below that
-            exponentials(gap, odds)
+                gap[i] = max(least[i] - costs[p + i, labels[k]], np.float32(-16.0))  # rounded up below that
+            exponentials(gap, SPAN, odds)
             largest, share = np.float32(0.0), np.float32(factor[k])
             for i in range(count):
-                here[i] += share * odds[i]
-                largest = max(largest, here[i])
+                sums[i] += share * odds[i]
+                largest = max(largest, sums[i])
             total[k] = max(total[k], largest)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def movers(old, new, threshold):
-    """Pixels that change by more than ``threshold``."""
+@jit()
+def movers(old: Float32s, new: Float32s, threshold: Real) -> Int64s:
+    """Pixels whose values (n, C) change by more than ``threshold``."""
     found = np.empty(len(old), np.int64)
     count = 0
     for p in range(len(old)):
-        moved = np.float32(0.0)
+        change = np.float32(0.0)
         for c in range(old.shape[1]):
-            moved = max(moved, abs(new[p, c] - old[p, c]))
-        if moved > threshold:
+            change = max(change, abs(new[p, c] - old[p, c]))
+        if change > threshold:
             found[count] = p
             count += 1
     return found[:count].copy()

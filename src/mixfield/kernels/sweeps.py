@@ -1,8 +1,11 @@
-"""Mean field of any factor graph: one variable at a time, each to the optimum given all others.
+"""Coordinate ascent of any factor graph: each variable goes to its optimum given all others.
 
-``order`` lists the variables colour by colour: two variables of one colour share no factor, so a colour may be
-updated in any order, or in parallel, with the same result.  All costs are finite; a label is forbidden by an
-infinite unary.
+    field_i(l) = unary_i(l) + sum over the factors with i of their expected cost given x_i = l
+    q_i(l) = exp(-field_i(l) / T) / Z_i
+
+``order`` lists the variables colour by colour: two variables of one colour share no factor, so that a colour may be
+updated in any order, or in parallel, with the same result.  All costs are finite; a label is forbidden by an infinite
+unary.  Arrays of several modes are (K, n, L); mode k uses ``unaries[unary_of[k]]``.
 """
 
 from __future__ import annotations
@@ -11,35 +14,40 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from mixfield.kernels.counts import FlatCounts, decides
+from mixfield.kernels.counts import FlatCounts, member_decides
+from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, UInt64s, jit
+from mixfield.kernels.splitmix import advance, uniform
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+LARGEST_SCOPE = 64  # variables of a factor
 
 
 class FlatGraph(NamedTuple):
-    """A factor graph as arrays; row ``s`` of ``start`` and ``factor_start`` belongs to the variable ``order[s]``."""
+    """A factor graph as arrays; row ``s`` of ``start`` and ``factor_start`` belongs to the variable ``order[s]``.
 
-    order: Ints
-    start: Ints
-    neighbour: Ints
-    table_of: Ints
+    Its neighbours are ``start[s]:start[s + 1]`` of ``neighbour`` and ``table_of``; its larger factors
+    ``factor_start[s]:factor_start[s + 1]`` of ``factor`` and ``slot``.  Factor f has the variables
+    ``scope_start[f]:scope_start[f + 1]`` of ``scope``, with ``dims`` labels, and the costs
+    ``value_start[f]:value_start[f + 1]`` of ``values``, its last variable fastest.
+    """
+
+    order: Int32s
+    start: Int32s
+    neighbour: Int32s
+    table_of: Int32s
     tables: Floats  # (t, L, L): rows are the labels of the variable, columns those of its neighbour
-    factor_start: Ints
-    factor: Ints  # the factors of three and more variables that contain order[s] ...
-    slot: Ints  # ... and its place in them
-    scope_start: Ints
-    scope: Ints
-    dims: Ints
-    value_start: NDArray[np.int64]
+    factor_start: Int32s
+    factor: Int32s  # factors of three and more variables that contain order[s]
+    slot: Int32s  # the position of order[s] in their scopes
+    scope_start: Int32s
+    scope: Int32s
+    dims: Int32s
+    value_start: Int64s
     values: Floats
 
 
-@njit(cache=True, nogil=True)
-def _advance(digits: NDArray[np.int64], dims: Ints, first: int, arity: int) -> None:
+@jit()
+def _advance(digits: Int64s, dims: Int32s, first: Integer, arity: Integer) -> None:
     """The next state of a factor, last variable fastest."""
     for a in range(arity - 1, -1, -1):
         digits[a] += 1
@@ -48,10 +56,11 @@ def _advance(digits: NDArray[np.int64], dims: Ints, first: int, arity: int) -> N
         digits[a] = 0
 
 
-@njit(cache=True, nogil=True)
-def _add_factors(graph: FlatGraph, q: Floats, s: int, field: Floats) -> None:
-    """Add to ``field`` what the factors of three and more variables expect for each label of ``order[s]``."""
-    digits = np.empty(64, np.int64)
+@jit()
+def _add_factors(graph: FlatGraph, q: Floats, s: Integer, field: Floats) -> None:
+    """Add to ``field`` (L,) the expected cost of the factors of three and more variables for each label of
+    ``order[s]``."""
+    digits = np.empty(LARGEST_SCOPE, np.int64)
     for g in range(graph.factor_start[s], graph.factor_start[s + 1]):
         f = graph.factor[g]
         slot = graph.slot[g]
@@ -67,9 +76,9 @@ def _add_factors(graph: FlatGraph, q: Floats, s: int, field: Floats) -> None:
             _advance(digits, graph.dims, first, arity)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _field(graph: FlatGraph, unary: Floats, q: Floats, s: int, field: Floats) -> None:
-    """Expected cost of each label of ``order[s]`` under the other marginals."""
+@jit(inline="always")
+def _field(graph: FlatGraph, unary: Floats, q: Floats, s: Integer, field: Floats) -> None:
+    """Fill ``field`` (L,) with the expected cost of each label of ``order[s]`` under the other marginals."""
     i = graph.order[s]
     n_labels = unary.shape[1]
     for l in range(n_labels):
@@ -86,9 +95,9 @@ def _field(graph: FlatGraph, unary: Floats, q: Floats, s: int, field: Floats) ->
         _add_factors(graph, q, s, field)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _boltzmann(field: Floats, inverse_temperature: float) -> None:
-    """Turn costs into probabilities, in place."""
+@jit(inline="always")
+def _boltzmann(field: Floats, inverse_temperature: Real) -> None:
+    """field <- softmax(-field / T), (L,) in place."""
     lowest = field.min()
     total = 0.0
     for l in range(field.shape[0]):
@@ -98,7 +107,7 @@ def _boltzmann(field: Floats, inverse_temperature: float) -> None:
         field[l] /= total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def _replace(row: Floats, new: Floats) -> float:
     """Copy ``new`` into ``row``; return the largest change."""
     change = 0.0
@@ -108,29 +117,19 @@ def _replace(row: Floats, new: Floats) -> float:
     return change
 
 
-@njit(cache=True, nogil=True)
-def pivotal(q: Floats, member: Ints, label: Ints, skip: int, threshold: int, work: Floats) -> float:
-    """Probability that ``threshold - 1`` of the members other than ``skip`` take their label: its vote decides."""
-    size = member.shape[0]
-    votes = work[size + 1 :]
-    for u in range(size):
-        votes[u] = q[member[u], label[u]]
-    return decides(votes[:size], skip, threshold, work)
-
-
-@njit(cache=True, nogil=True)
-def _add_counts(counts: FlatCounts, k: int, i: int, q: Floats, field: Floats, work: Floats) -> None:
+@jit()
+def _add_counts(counts: FlatCounts, k: Integer, i: Integer, q: Floats, field: Floats, work: Floats) -> None:
     """Add to ``field`` the derivative of the count potentials of mode k that contain variable i."""
     for c in range(counts.mode_start[k], counts.mode_start[k + 1]):
         first, last = counts.member_start[c], counts.member_start[c + 1]
         member, label = counts.member[first:last], counts.label[first:last]
         for u in range(last - first):
             if member[u] == i:
-                field[label[u]] += counts.weight[c] * pivotal(q, member, label, u, counts.threshold[c], work)
+                field[label[u]] += counts.weight[c] * member_decides(q, member, label, u, counts.threshold[c], work)
 
 
-@njit(cache=True, nogil=True)
-def _counted(counts: FlatCounts, k: int, n: int) -> NDArray[np.bool_]:
+@jit()
+def _counted(counts: FlatCounts, k: Integer, n: Integer) -> Bools:
     """Which variables a count potential of mode k contains."""
     marked = np.zeros(n, np.bool_)
     for c in range(counts.mode_start[k], counts.mode_start[k + 1]):
@@ -139,22 +138,25 @@ def _counted(counts: FlatCounts, k: int, n: int) -> NDArray[np.bool_]:
     return marked
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def ascend(
     graph: FlatGraph,
     unaries: Floats,
-    unary_of: Ints,
+    unary_of: Int32s,
     counts: FlatCounts,
     inverse_temperature: Floats,
-    tolerance: float,
-    max_sweeps: int,
-    first: int,
-    last: int,
+    tolerance: Real,
+    max_sweeps: Integer,
+    first: Integer,
+    last: Integer,
     q: Floats,
-    sweeps: Ints,
+    sweeps: Int32s,
     changes: Floats,
 ) -> None:
-    """Sweep modes ``first:last`` of ``q`` (K, n, L) in place until no marginal moves by more than ``tolerance``."""
+    """Sweep modes ``first:last`` of ``q`` (K, n, L) in place until no marginal moves by more than ``tolerance``.
+
+    ``inverse_temperature`` (K,); fills ``sweeps`` and ``changes`` (K,) with the sweeps and the change in the last one.
+    """
     n = q.shape[1]
     field = np.empty(q.shape[2])
     work = np.empty(2 * n + 2)
@@ -177,9 +179,12 @@ def ascend(
             sweeps[k] += 1
 
 
-@njit(cache=True, nogil=True)
-def update(graph: FlatGraph, unary: Floats, inverse_temperature: float, first: int, last: int, q: Floats) -> float:
-    """Set each of ``order[first:last]`` (part of a colour) to its optimum; return the largest change."""
+@jit()
+def update(
+    graph: FlatGraph, unary: Floats, inverse_temperature: Real, first: Integer, last: Integer, q: Floats
+) -> float:
+    """Set rows ``order[first:last]``, a part of one colour, of ``q`` (n, L) to their optimum; return the largest
+    change."""
     field = np.empty(q.shape[1])
     change = 0.0
     for s in range(first, last):
@@ -189,18 +194,18 @@ def update(graph: FlatGraph, unary: Floats, inverse_temperature: float, first: i
     return change
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def draw(
     graph: FlatGraph,
     unaries: Floats,
-    unary_of: Ints,
+    unary_of: Int32s,
     inverse_temperatures: Floats,
-    seeds: NDArray[np.uint64],
-    first: int,
-    last: int,
+    seeds: UInt64s,
+    first: Integer,
+    last: Integer,
     q: Floats,
 ) -> None:
-    """Gibbs-sample modes ``first:last``, one sweep per temperature: an ascent whose every update is drawn."""
+    """Gibbs sampling of modes ``first:last`` of ``q`` (K, n, L), one sweep per inverse temperature; seeds (K,)."""
     n_labels = q.shape[2]
     field = np.empty(n_labels)
     for k in range(first, last):
@@ -211,13 +216,8 @@ def draw(
             for s in range(q.shape[1]):
                 _field(graph, unary, marginals, s, field)
                 _boltzmann(field, inverse_temperatures[t])
-                # splitmix64, then the 53 high bits
-                state += np.uint64(0x9E3779B97F4A7C15)
-                z = state
-                z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                z = z ^ (z >> np.uint64(31))
-                left = (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+                state = advance(state)
+                left = uniform(state)
                 drawn = -1
                 for l in range(n_labels):
                     if field[l] > 0.0 and (drawn < 0 or left >= 0.0):
@@ -227,17 +227,17 @@ def draw(
                 marginals[graph.order[s], drawn] = 1.0
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def local_field(graph: FlatGraph, unary: Floats, q: Floats, out: Floats) -> None:
-    """Expected cost of every label of every variable of one mode."""
+    """Fill ``out`` (n, L) with the expected cost of every label under the other marginals of ``q`` (n, L)."""
     for s in range(q.shape[0]):
         _field(graph, unary, q, s, out[graph.order[s]])
 
 
-@njit(cache=True, nogil=True)
-def _factor_mean(graph: FlatGraph, f: int, q: Floats) -> float:
+@jit()
+def _factor_mean(graph: FlatGraph, f: Integer, q: Floats) -> float:
     """Expected cost of one factor of three or more variables."""
-    digits = np.zeros(64, np.int64)
+    digits = np.zeros(LARGEST_SCOPE, np.int64)
     first = graph.scope_start[f]
     arity = graph.scope_start[f + 1] - first
     total = 0.0
@@ -250,9 +250,9 @@ def _factor_mean(graph: FlatGraph, f: int, q: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def expected(graph: FlatGraph, unary: Floats, q: Floats) -> float:
-    """Expected cost of one mode; a label of probability zero costs nothing."""
+    """Expected cost under ``q`` (n, L); a label of probability zero costs nothing."""
     n_labels = q.shape[1]
     total = 0.0
     for s in range(q.shape[0]):

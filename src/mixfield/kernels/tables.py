@@ -1,7 +1,9 @@
-"""Log-space tables in one flat pool: summing a variable out of a product, and sending probabilities back down.
+"""Messages of the junction tree: log-space tables in one flat pool.
 
-A table is a start in the pool and one stride per axis, 0 along the axes it does not have.  The innermost axes form a
-tile: ``offsets[k]`` lists where the entries of a tile lie in table k, and an odometer moves the tile over the others.
+A clique has an axis for each variable of its separator and a last axis for its own variable.  A table is a start in the
+pool and one stride for each axis of the clique, 0 along the axes that it does not have.  The innermost axes form a
+tile: ``offsets[k]`` lists where the entries of a tile lie in table k.  The outer axes are counted through, the last
+fastest.
 """
 
 from __future__ import annotations
@@ -10,27 +12,24 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from mixfield.kernels.jit import Floats, Int64s, Integer, jit
 
 
 class Product(NamedTuple):
-    """K tables that meet in a clique, the sum over whose last axis is the message that starts at ``start``."""
+    """The K tables of a clique; their product, summed over the last axis, is the message at ``start`` of the pool."""
 
     start: int
-    dims: Ints
-    starts: Ints  # (K,)
-    strides: Ints  # (axes, K)
+    dims: Int64s  # (axes,)
+    starts: Int64s  # (K,) of the tables
+    strides: Int64s  # (axes, K)
     n_outer: int  # axes outside the tile
-    offsets: Ints  # (K, size of the tile)
+    offsets: Int64s  # (K, size of the tile)
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def eliminate(pool: Floats, product: Product) -> None:
-    """Fill in the message: the log-sum-exp, over the last axis, of the sum of the tables."""
+    """Fill in the message m(s) = log sum_x exp(sum_k t_k(x, s)), x being the last axis and s the others."""
     n_labels = product.dims[-1]
     at = product.starts.copy()
     state = np.zeros(product.n_outer, np.int64)
@@ -45,14 +44,18 @@ def eliminate(pool: Floats, product: Product) -> None:
         _advance(state, at, product.dims, product.strides)
 
 
-@njit(cache=True, nogil=True)
-def distribute(pool: Floats, product: Product, message_sizes: Ints, shares: Floats, marginal: Floats) -> None:
-    """Turn log P(separator) - message, found at ``start``, into the same for the messages received, and a marginal."""
+@jit()
+def distribute(pool: Floats, product: Product, message_sizes: Int64s, shares: Floats, marginal: Floats) -> None:
+    """Marginal (L,) of the last axis, and log P(s) - m(s) for each message that the clique received.
+
+    ``start`` of the pool holds log P(s) - m(s) of its own message.  The first tables of the product are the messages
+    received, of ``message_sizes``; they are overwritten.  ``shares`` (sum of the sizes,) is work memory.
+    """
     n_labels = product.dims[-1]
     at = product.starts.copy()
     state = np.zeros(product.n_outer, np.int64)
     tile = np.empty(product.offsets.shape[1])
-    # a share has the layout of its message, moved from its place in the pool to its place in `shares`
+    # probabilities of the states of each message: the same layout, shifted from the pool to `shares`
     shift = np.empty(message_sizes.size, np.int64)
     filled = 0
     for k in range(message_sizes.size):
@@ -81,9 +84,12 @@ def distribute(pool: Floats, product: Product, message_sizes: Ints, shares: Floa
             pool[j] = math.log(share) - pool[j] if share > 0.0 else -np.inf
 
 
-@njit(cache=True, nogil=True)
-def tile_offsets(dims: Ints, strides: Ints, offsets: Ints) -> None:
-    """Fill ``offsets`` (K, size) with the places, in each table, of the entries of a tile over the innermost axes."""
+@jit()
+def tile_offsets(dims: Int64s, strides: Int64s, offsets: Int64s) -> None:
+    """Fill ``offsets`` (K, size) with where in each table the entries of a tile over the innermost axes lie.
+
+    dims (axes,), strides (axes, K).
+    """
     state = np.zeros(dims.size, np.int64)
     at = np.zeros(strides.shape[1], np.int64)
     for entry in range(offsets.shape[1]):
@@ -92,7 +98,7 @@ def tile_offsets(dims: Ints, strides: Ints, offsets: Ints) -> None:
         _advance(state, at, dims, strides)
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def _n_tiles(product: Product) -> int:
     """Number of states of the axes outside the tile."""
     n = 1
@@ -101,8 +107,8 @@ def _n_tiles(product: Product) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
-def _add_tables(pool: Floats, at: Ints, offsets: Ints, tile: Floats) -> None:
+@jit()
+def _add_tables(pool: Floats, at: Int64s, offsets: Int64s, tile: Floats) -> None:
     """Add the entries of every table to the tile."""
     for k in range(at.size):
         start = at[k]
@@ -110,10 +116,10 @@ def _add_tables(pool: Floats, at: Ints, offsets: Ints, tile: Floats) -> None:
             tile[entry] += pool[start + offsets[k, entry]]
 
 
-@njit(cache=True, nogil=True)
-def _log_sum_exp(tile: Floats, first: int, n_labels: int) -> float:
+@jit()
+def _log_sum_exp(tile: Floats, first: Integer, n_labels: Integer) -> float:
     """Log-sum-exp of one row of the tile, -inf if all of it is."""
-    top: float = tile[first]
+    top = tile[first]
     for i in range(first + 1, first + n_labels):
         top = max(top, tile[i])
     if top == -np.inf:
@@ -124,9 +130,9 @@ def _log_sum_exp(tile: Floats, first: int, n_labels: int) -> float:
     return top + math.log(mass)
 
 
-@njit(cache=True, nogil=True)
-def _add_probabilities(tile: Floats, n_labels: int, marginal: Floats) -> None:
-    """Turn logarithms into probabilities, and add those of each label to ``marginal``."""
+@jit()
+def _add_probabilities(tile: Floats, n_labels: Integer, marginal: Floats) -> None:
+    """Turn the logarithms in a tile into probabilities, and add those of each label to ``marginal`` (L,)."""
     for first in range(0, tile.size, n_labels):
         for label in range(n_labels):
             probability = math.exp(min(tile[first + label], 700.0))  # beyond, an exponential overflows
@@ -134,9 +140,9 @@ def _add_probabilities(tile: Floats, n_labels: int, marginal: Floats) -> None:
             marginal[label] += probability
 
 
-@njit(cache=True, nogil=True)
-def _advance(state: Ints, at: Ints, dims: Ints, strides: Ints) -> None:
-    """Step the odometer ``state`` over the leading axes, and the places ``at`` in the tables with it."""
+@jit()
+def _advance(state: Int64s, at: Int64s, dims: Int64s, strides: Int64s) -> None:
+    """Advance ``state``, the indices of the leading axes, the last fastest, and the positions ``at`` in the tables."""
     for axis in range(state.size - 1, -1, -1):
         state[axis] += 1
         wrapped = state[axis] == dims[axis]

@@ -1,0 +1,162 @@
+"""Mean field of binary graphs in logit form equals its plain-loop twin; also run without the compiler."""
+
+from __future__ import annotations
+
+import math
+
+import naive
+import numpy as np
+import pytest
+
+import mixfield as mf
+from mixfield.energy import grid_edges
+from mixfield.kernels import binary
+from mixfield.solvers.tilt import CountPotential, Tilt
+
+pytestmark = pytest.mark.interpreted
+
+
+@pytest.fixture(autouse=True)
+def _wrap_around():
+    """Without the compiler the 64-bit generator of the kernels overflows with a warning."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+@pytest.fixture
+def mixed_ising():
+    rng = np.random.default_rng(5)
+    edges = grid_edges((3, 3))
+    return mf.FactorGraph.ising(rng.uniform(-1, 1, (3, 3)), edges, rng.uniform(-2, 2, len(edges)))
+
+
+def _dense_weight(graph):
+    """(n, n) pairwise weights of the logit form, and the bias, from the tables alone."""
+    weight, bias = np.zeros((graph.n, graph.n)), np.zeros(graph.n)
+    for scope, t in graph.factors():
+        if len(scope) == 1:
+            bias[scope[0]] += t[1] - t[0]
+        else:
+            i, j = scope
+            weight[i, j] = weight[j, i] = t[0, 0] - t[0, 1] - t[1, 0] + t[1, 1]
+            bias[i] += t[1, 0] - t[0, 0]
+            bias[j] += t[0, 1] - t[0, 0]
+    return weight, bias
+
+
+def _walking_order(graph):
+    """The logit form with its weights and biases, variables numbered colour by colour."""
+    weight, bias = _dense_weight(graph)
+    form = graph.binary(0.0)
+    return form, weight[np.ix_(form.order, form.order)], bias[form.order]
+
+
+def test_logistic_is_exact_to_the_last_bits():
+    x = np.concatenate([np.linspace(-60, 60, 1001), [np.inf, -np.inf, 0.0, 750.0, -750.0, 1e-300]])
+    ours = x.copy()
+    binary.logistic(ours)
+    truth = [0.0 if v > 700 else 1 / (1 + math.exp(v)) if v > -700 else 1.0 for v in x]
+    np.testing.assert_allclose(ours, truth, rtol=1e-15, atol=0)
+
+
+def test_binary_ascend_and_update(mixed_ising):
+    form, weight, bias = _walking_order(mixed_ising)
+    p = np.random.default_rng(7).random((2, 9))
+    ours, sweeps, changes = p.copy(), np.zeros(2, np.int32), np.zeros(2)
+    biases = np.stack([bias, bias + 0.3])
+    bias_of = np.array([1, 0], np.int32)
+    beta = np.array([1.0, 0.4])
+    binary.ascend(form.graph, biases, bias_of, beta, 1e-5, 200, 0, 2, ours, sweeps, changes)
+    for k in range(2):
+        twin, n_sweeps, change = naive.binary_ascend(weight, biases[bias_of[k]], beta[k], range(9), p[k], 1e-5, 200)
+        np.testing.assert_allclose(ours[k], twin, rtol=0, atol=1e-12)
+        assert sweeps[k] == n_sweeps > 1
+        assert changes[k] == pytest.approx(change, abs=1e-12)
+    one = p[0].copy()
+    change = binary.update(form.graph, bias, 1.0, 2, 5, one)
+    twin = p[0].copy()
+    for i in range(2, 5):
+        twin[i] = naive.binary_update(weight, bias, 1.0, i, twin)
+    np.testing.assert_allclose(one, twin, rtol=0, atol=1e-14)
+    assert change == pytest.approx(np.abs(twin - p[0]).max(), abs=1e-14)
+
+
+def test_binary_form_has_the_costs_of_the_graph(mixed_ising):
+    form, _, bias = _walking_order(mixed_ising)
+    own = (mixed_ising.unary[:, 1] - mixed_ising.unary[:, 0])[form.order] + form.slope
+    np.testing.assert_allclose(own, bias, rtol=0, atol=1e-14)
+    weight, bias = _dense_weight(mixed_ising)
+    constant = mixed_ising.unary[:, 0].sum() + form.constant
+    for x in naive.states((2,) * 9)[::37]:
+        cost = bias @ x + x @ weight @ x / 2 + constant
+        assert cost == pytest.approx(mixed_ising.of(x.reshape(3, 3)), abs=1e-12)
+
+
+def test_binary_draw(mixed_ising):
+    form, weight, bias = _walking_order(mixed_ising)
+    seeds = np.array([3, 2**63 - 1, 99], np.uint64)
+    betas = np.array([0.2, 0.6, 1.0])
+    ours = np.zeros((3, 9))
+    binary.draw(form.graph, bias[None], np.zeros(3, np.int32), betas, seeds, 0, 3, ours)
+    for k in range(3):
+        twin = naive.binary_draw(weight, bias, betas, range(9), np.zeros(9), int(seeds[k]))
+        np.testing.assert_array_equal(ours[k], twin)
+
+
+def test_binary_bounds(mixed_ising):
+    form, weight, bias = _walking_order(mixed_ising)
+    p = np.random.default_rng(8).random((2, 9))
+    p[1, :3] = [0.0, 1.0, 0.0]
+    out = np.empty(2)
+    binary.bounds(form.graph, bias, p, out)
+    np.testing.assert_allclose(out, [naive.binary_bound(weight, bias, row) for row in p], rtol=0, atol=1e-12)
+
+
+COUNTS = (
+    (
+        CountPotential(np.array([0, 2, 4, 6]), np.array([1, 0, 1, 1]), 2, 1.7),
+        CountPotential(np.array([4, 5]), np.array([0, 1]), 2, -1.1),
+    ),
+    (CountPotential(np.array([1, 7, 8]), np.array([0, 0, 1]), 3, -2.5),),
+    (),
+)
+
+
+def _ascend_counted(form, biases, bias_of, beta, p, potentials):
+    """`ascend_counted` of all modes, the members of the potentials numbered as the variables of the graph."""
+    counts = Tilt(np.zeros((1, 9, 2)), np.zeros(len(p), np.int32), potentials).flat_counts()
+    counts = counts._replace(member=np.argsort(form.order)[counts.member].astype(np.int32))
+    out, sweeps, changes = p.copy(), np.zeros(len(p), np.int32), np.zeros(len(p))
+    binary.ascend_counted(form.graph, biases, bias_of, counts, beta, 1e-6, 100, 0, len(p), out, sweeps, changes)
+    return out, sweeps, changes
+
+
+def test_ascend_counted(mixed_ising):
+    """Modes with two potentials that share a variable, with one, and with none; members of one colour and of both."""
+    form, _, bias = _walking_order(mixed_ising)
+    rng = np.random.default_rng(1)
+    p, extra = rng.random((3, 9)), np.stack([np.zeros(9), rng.standard_normal(9)])
+    extra[1, 3] = -np.inf  # label 0 is forbidden
+    bias_of, beta = np.array([0, 1, 0], np.int32), np.array([1.0, 0.6, 1.3])
+    out, sweeps, changes = _ascend_counted(form, bias + extra, bias_of, beta, p, COUNTS)
+    for k in range(3):
+        factors = [f for f in mixed_ising.factors() if len(f[0]) != 1]
+        more = extra[bias_of[k]][np.argsort(form.order)]
+        shift = np.stack([np.where(np.isinf(more), np.inf, 0.0), np.where(np.isinf(more), 0.0, more)], 1)
+        factors += [((i,), mixed_ising.unary[i] + shift[i]) for i in range(9)]
+        counts = [(c.group.tolist(), c.labels.tolist(), c.threshold, c.weight) for c in COUNTS[k]]
+        q = np.stack([1 - p[k], p[k]], 1)[np.argsort(form.order)]
+        twin, expected_sweeps, change = naive.ascend(factors, q, form.order.tolist(), beta[k], 1e-6, 100, counts)
+        np.testing.assert_allclose(out[k], twin[form.order, 1], rtol=0, atol=1e-11)
+        assert sweeps[k] == expected_sweeps > 1
+        assert changes[k] == pytest.approx(change, abs=1e-11)
+
+
+def test_modes_of_a_batch_are_as_if_alone(mixed_ising):
+    form, _, bias = _walking_order(mixed_ising)
+    p, none = np.random.default_rng(3).random((3, 9)), np.zeros(1, np.int32)
+    together = _ascend_counted(form, bias[None], np.zeros(3, np.int32), np.ones(3), p, COUNTS)
+    for k in range(3):
+        alone = _ascend_counted(form, bias[None], none, np.ones(1), p[k : k + 1], COUNTS[k : k + 1])
+        for one, other in zip(together, alone, strict=True):
+            np.testing.assert_array_equal(one[k], other[0])
