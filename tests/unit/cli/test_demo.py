@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
-import pytest
+from command_line import error_of
 from typer.testing import CliRunner
 
 import mixfield as mf
-from mixfield.cli import app, main
+from mixfield.cli import app
 from mixfield.io import read_label_map
 
 runner = CliRunner()
-
-
-def run_main(monkeypatch, capsys, *arguments):
-    """Exit code and error text of the program itself."""
-    monkeypatch.setattr(sys, "argv", ["mixfield", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    return stop.value.code, capsys.readouterr().err
 
 
 def test_demo_tells_what_mean_field_missed(tmp_path):
@@ -79,5 +70,4 @@ def test_demo_without_scikit_image_says_so_and_shows_the_graph(tmp_path, monkeyp
 
 
 def test_one_demo_at_a_time(monkeypatch, capsys):
-    code, error = run_main(monkeypatch, capsys, "demo", "--people", "--graph")
-    assert (code, "choose one" in error) == (2, True)
+    assert "choose one" in error_of(monkeypatch, capsys, "demo", "--people", "--graph")

@@ -3,55 +3,25 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
-from PIL import Image
+from command_line import error_of, two_halves, write_annotated
 from typer.testing import CliRunner
 
-from mixfield.cli import app, main
+from mixfield.cli import app
 from mixfield.io import read_scores, write_label_map
 
 runner = CliRunner()
 
 
-def two_halves(seed):
-    """An image of a dark and a bright half, noisy scores and the truth."""
-    rng = np.random.default_rng(seed)
-    truth = (np.arange(18) >= 9)[None].repeat(12, 0).astype(np.uint8)
-    image = (60 + 120 * truth).astype(np.uint8)
-    p = np.clip(0.5 + 0.3 * (truth - 0.5) + rng.normal(0, 0.2, truth.shape), 0.05, 0.95)
-    return image, np.stack([1 - p, p], -1).astype(np.float32), truth
-
-
 @pytest.fixture
 def folder(tmp_path):
-    """Annotated images as --tune takes them."""
-    for name in ("images", "scores", "truth"):
-        (tmp_path / name).mkdir()
-    for k, stem in enumerate("abc"):
-        image, probs, truth = two_halves(k)
-        Image.fromarray(image).save(tmp_path / "images" / f"{stem}.png")
-        np.save(tmp_path / "scores" / f"{stem}.npy", probs)
-        write_label_map(tmp_path / "truth" / f"{stem}.png", truth)
-    return tmp_path
+    return write_annotated(tmp_path)
 
 
 def run(*arguments):
     return runner.invoke(app, ["segment", *map(str, arguments)])
-
-
-def fails(monkeypatch, capsys, *arguments):
-    """The sentence of a run that ends with exit code 2."""
-    monkeypatch.setattr(sys, "argv", ["mixfield", "segment", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    error = capsys.readouterr().err
-    assert stop.value.code == 2
-    assert error.startswith("mixfield: ")
-    assert len(error.strip().splitlines()) == 1
-    return error
 
 
 def test_tune_writes_kernels_that_segment_reads(folder):
@@ -70,7 +40,7 @@ def test_tune_writes_kernels_that_segment_reads(folder):
 
 def test_truth_of_another_size_is_named(folder, monkeypatch, capsys):
     write_label_map(folder / "truth" / "b.png", np.zeros((3, 3), int))
-    error = fails(monkeypatch, capsys, "--tune", folder, "--out", folder / "out")
+    error = error_of(monkeypatch, capsys, "segment", "--tune", folder, "--out", folder / "out")
     assert "b.png must have the size" in error
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
+from command_line import error_of
 from typer.testing import CliRunner
 
 import mixfield as mf
-from mixfield.cli import app, main
+from mixfield.cli import app
 from mixfield.io import uai, write_uai
 
 runner = CliRunner()
@@ -21,14 +21,6 @@ def model(tmp_path):
     path = tmp_path / "model.uai"
     write_uai(path, mf.datasets.random_ising(4, rng=1))
     return path
-
-
-def run_main(monkeypatch, capsys, *arguments):
-    """Exit code and error text of the program itself."""
-    monkeypatch.setattr(sys, "argv", ["mixfield", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    return stop.value.code, capsys.readouterr().err
 
 
 def test_solve_prints_weights_and_log_z(model):
@@ -88,19 +80,15 @@ def test_bad_models_are_one_sentence(tmp_path, monkeypatch, capsys, content, sen
     path = tmp_path / "bad.uai"
     if content is not None:
         path.write_text(content)
-    code, error = run_main(monkeypatch, capsys, "solve", path)
-    assert code == 2
+    error = error_of(monkeypatch, capsys, "solve", path)
     assert sentence in error
     assert "Traceback" not in error
-    assert error.startswith("mixfield: ")
-    assert len(error.strip().splitlines()) == 1
 
 
 def test_outputs_are_checked_before_the_work(model, tmp_path, monkeypatch, capsys):
-    code, error = run_main(monkeypatch, capsys, "solve", model, "--out", tmp_path / "none" / "r.npz")
-    assert (code, "does not exist" in error) == (2, True)
-    code, error = run_main(monkeypatch, capsys, "solve", model, "--pr", tmp_path)
-    assert (code, "folder" in error) == (2, True)
+    error = error_of(monkeypatch, capsys, "solve", model, "--out", tmp_path / "none" / "r.npz")
+    assert "does not exist" in error
+    assert "folder" in error_of(monkeypatch, capsys, "solve", model, "--pr", tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model.uai"]
 
 

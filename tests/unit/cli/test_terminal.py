@@ -143,10 +143,10 @@ def options(command) -> set[str]:
 
 
 def test_json_everywhere_and_seeds_and_threads_where_they_act():
-    told = {name: options(command) for name, command in COMMANDS.items()}
-    assert all("--json" in found for found in told.values())
-    assert {name for name, found in told.items() if "--seed" in found} == {"demo", "solve", "segment", "video"}
-    assert {name for name, found in told.items() if "--threads" in found} == {
+    offered = {name: options(command) for name, command in COMMANDS.items()}
+    assert all("--json" in found for found in offered.values())
+    assert {name for name, found in offered.items() if "--seed" in found} == {"demo", "solve", "segment", "video"}
+    assert {name for name, found in offered.items() if "--threads" in found} == {
         "demo", "solve", "segment", "video", "detect",
     }  # fmt: skip
 
