@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mixfield.kernels.constants import LARGEST_SCOPE
 from mixfield.kernels.counts import FlatCounts, member_decides
 from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, UInt64s, jit
 from mixfield.kernels.splitmix import advance, uniform
-
-LARGEST_SCOPE = 64  # variables of a factor
 
 
 class FlatGraph(NamedTuple):
