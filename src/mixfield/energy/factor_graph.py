@@ -97,8 +97,8 @@ class FactorGraph:
         elif pairwise.size == 0 and len(pairs) == 0:
             pairwise, table_of = np.zeros((0, n_labels, n_labels)), np.zeros(0, np.int64)
         else:
-            wanted = (len(pairs), n_labels, n_labels)
-            _arrays.check_shape("tables", pairwise, wanted, "= (m, L, L) to match edges and unary")
+            expected = (len(pairs), n_labels, n_labels)
+            _arrays.check_shape("tables", pairwise, expected, "= (m, L, L) to match edges and unary")
             table_of = np.arange(len(pairs))
         pairs, table_of, pairwise = merge_edges(pairs, table_of, pairwise)
         counts = np.full(n, n_labels, np.int64)

@@ -47,12 +47,12 @@ def check_factor(k: int, scope: Sequence[int], values: ArrayLike, label_counts: 
     if len(variables) > LARGEST_SCOPE:
         raise MixfieldError(f"factor {k} spans {len(variables)} variables; at most {LARGEST_SCOPE} are supported")
     table = _arrays.floats(f"table of factor {k}", values)
-    wanted = tuple(int(c) for c in label_counts[variables])
-    _arrays.check_shape(f"table of factor {k}", table, wanted, f"to match variables {tuple(variables.tolist())}")
-    several = [a for a, size in enumerate(wanted) if size > 1]
+    expected = tuple(int(c) for c in label_counts[variables])
+    _arrays.check_shape(f"table of factor {k}", table, expected, f"to match variables {tuple(variables.tolist())}")
+    several = [a for a, size in enumerate(expected) if size > 1]
     if 0 < len(several) < len(variables) or (len(variables) > 1 and not several):
         kept = several or [0]
-        return tuple(int(variables[a]) for a in kept), table.reshape([wanted[a] for a in kept]).copy()
+        return tuple(int(variables[a]) for a in kept), table.reshape([expected[a] for a in kept]).copy()
     return tuple(int(i) for i in variables), table.copy()
 
 

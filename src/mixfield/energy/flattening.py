@@ -115,7 +115,7 @@ def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
     rise = (t[:, 1, 0] - t[:, 0, 0])[flat.table_of]
     row = np.repeat(np.arange(graph.n), np.diff(flat.start))
     slope: Floats = np.bincount(row, rise, minlength=graph.n).astype(np.float64)
-    constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge stands in both directions
+    constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge is stored in both directions
     place = np.empty(graph.n, np.int32)
     place[flat.order] = np.arange(graph.n, dtype=np.int32)
     binary = kernels.binary.BinaryGraph(graph.color_start, flat.start, place[flat.neighbour], weight)

@@ -1,4 +1,4 @@
-"""Coordinate ascent of any factor graph: each variable goes to its optimum given all others.
+"""Coordinate ascent of any factor graph: each variable is set to its optimum given all others.
 
     field_i(l) = unary_i(l) + sum over the factors with i of their expected cost given x_i = l
     q_i(l) = exp(-field_i(l) / T) / Z_i
