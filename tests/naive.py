@@ -308,7 +308,7 @@ def residual_arcs(graph, node_cost, arrival, following):
 
 
 def uncovered(boxes, empty, height, width, ignored=1.0):
-    """Probability that each pixel shows no one: the product over the rectangles that contain it."""
+    """Probability that no rectangle covers each pixel: the product over the rectangles that contain it."""
     image = np.ones((height, width))
     for (left, top, right, bottom), a in zip(boxes, empty, strict=True):
         if a <= ignored:

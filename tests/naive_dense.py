@@ -65,7 +65,7 @@ def couplings(kernels, shape, n_labels):
 
 
 def local_field(unary, pairs, q):
-    """(n, L) expected cost of each label, pixels hearing of themselves too."""
+    """(n, L) expected cost of each label, the pixel itself included."""
     return unary + sum((matrix @ q @ costs for matrix, costs in pairs), np.zeros_like(unary))
 
 
@@ -111,7 +111,7 @@ def update(unary, pairs, q, temperature=1.0):
 
 
 def mean_field(unary, pairs, iterations, temperature=1.0):
-    """Parallel updates from the point where pixels do not hear of each other."""
+    """Parallel updates from the softmax of the unary costs."""
     q = softmax(-unary / temperature)
     for _ in range(iterations):
         q = update(unary, pairs, q, temperature)

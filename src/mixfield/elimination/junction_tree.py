@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mixfield.kernels.tables import Product
 
 LARGEST_GROUP = 4096  # entries of a sum of tables that are added up before the tree is built
-LARGEST_TILE = 64  # entries of the innermost axes that a kernel walks over without counting
+LARGEST_TILE = 64  # entries of the innermost axes whose positions are stored
 
 _Placed = tuple[int, tuple[int, ...]]  # start of a table in the pool, variables of its axes
 
@@ -156,7 +156,7 @@ class _Tree:
 
 
 def _grouped(tables: Iterable[Factor], order: Order, sizes: Sequence[int]) -> list[Factor]:
-    """Add up tables of one clique while the sum is small beside the clique: kernels then walk over fewer tables."""
+    """Add up tables of one clique while the sum is small beside the clique: kernels then read fewer tables."""
     rank = {v: position for position, v in enumerate(order.separators)}
     tables_of: defaultdict[int, list[Factor]] = defaultdict(list)
     for variables, table in tables:

@@ -78,7 +78,7 @@ def _n_retries(order: Order, memory: float) -> int:
 
 
 def _score(rule: _Rule, v: int, fill: dict[int, int], graph: _Graph, sizes: Sequence[int]) -> float:
-    """The lowest goes next: missing edges, log of the size of the clique table, or place in the order given."""
+    """The lowest is next: missing edges, log of the size of the clique table, or place in the order given."""
     if rule == "fill":
         return fill[v]
     if rule == "weight":

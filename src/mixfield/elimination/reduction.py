@@ -1,4 +1,4 @@
-"""A factor model made smaller before it is eliminated: labels that cannot occur go, small tables join larger ones."""
+"""A factor model made smaller before elimination: without labels that cannot occur, small tables in larger ones."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def checked_tables(energy: FactorModel) -> tuple[list[int], list[Factor]]:
 def allowed_labels(counts: Sequence[int], factors: Iterable[Factor]) -> list[Labels]:
     """Labels of each variable that can occur: arc consistency.
 
-    A label goes if a factor has no state of finite cost with it, given the labels left to the other variables of that
-    factor; this is repeated until nothing changes.
+    A label is removed if a factor has no state of finite cost with it, given the labels left to the other variables of
+    that factor; this is repeated until nothing changes.
     """
     allowed = [np.arange(count) for count in counts]
     hard = [factor for factor in factors if factor[0] and factor[1].max(initial=0.0) == math.inf]

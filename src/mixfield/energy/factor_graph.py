@@ -1,4 +1,4 @@
-"""Factor graphs: costs in tables, any number of labels per variable, any number of variables per table."""
+"""Factor graphs: E(x) = sum_i u_i(x_i) + sum_ij t_ij(x_i, x_j) + sum of larger factors, all of them tables of costs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, kernels
 from mixfield.energy import flattening
-from mixfield.errors import InfeasibleError, MixfieldError, TooLargeError
+from mixfield.energy.factor_tables import Factor, Floats, check_factor, interaction, merge_edges, pad_factors
+from mixfield.errors import InfeasibleError, MixfieldError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from mixfield.kernels.sweeps import FlatGraph
-
-Floats = NDArray[np.float64]
-Factor = tuple[tuple[int, ...], Floats]
-
-LARGEST = 16e9  # bytes of padded tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +39,7 @@ class FactorGraph:
     tables : (t, L, L) costs, rows are the labels of the first variable of the edge.
     higher : factors of three and more variables, and of two whose tables would be too large if they were padded to L.
     constant : a cost common to all states.
+    sequential : whether sweeps visit the variables one by one as they are numbered, see `in_reading_order`.
     """
 
     shape: tuple[int, ...]
@@ -53,6 +50,7 @@ class FactorGraph:
     tables: Floats
     higher: tuple[Factor, ...] = ()
     constant: float = 0.0
+    sequential: bool = False
 
     batched = True
 
@@ -99,10 +97,10 @@ class FactorGraph:
         elif pairwise.size == 0 and len(pairs) == 0:
             pairwise, table_of = np.zeros((0, n_labels, n_labels)), np.zeros(0, np.int64)
         else:
-            wanted = (len(pairs), n_labels, n_labels)
-            _arrays.check_shape("tables", pairwise, wanted, "= (m, L, L) to match edges and unary")
+            expected = (len(pairs), n_labels, n_labels)
+            _arrays.check_shape("tables", pairwise, expected, "= (m, L, L) to match edges and unary")
             table_of = np.arange(len(pairs))
-        pairs, table_of, pairwise = flattening.merge_edges(pairs, table_of, pairwise)
+        pairs, table_of, pairwise = merge_edges(pairs, table_of, pairwise)
         counts = np.full(n, n_labels, np.int64)
         return cls(shape, counts, costs.reshape(n, n_labels).copy(), pairs, table_of, pairwise)
 
@@ -124,40 +122,8 @@ class FactorGraph:
         counts = _arrays.integers("n_labels", n_labels, low=1, high=2**31).copy()
         if counts.ndim != 1:
             raise MixfieldError(f"n_labels must list the label count of each variable, got shape {counts.shape}")
-        n, most = len(counts), int(counts.max(initial=1))
-        judged = [flattening.check_factor(k, scope, values, counts) for k, (scope, values) in enumerate(factors)]
-        if 8 * most * n > LARGEST:
-            raise TooLargeError(
-                f"{n} variables with up to {most} labels take more than {LARGEST:.0e} bytes, since all are padded to "
-                "the largest label count; merge or drop labels"
-            )
-        # tables between two variables are padded too; where that would be too much they stay as they are
-        padding = 8 * most * most * sum(len(variables) == 2 for variables, _ in judged) <= LARGEST
-        unary = np.where(np.arange(most) < counts[:, None], 0.0, np.inf)
-        pairs: list[tuple[int, int]] = []
-        pairwise: list[Floats] = []
-        higher: list[Factor] = []
-        constant = 0.0
-        for variables, table in judged:
-            if len(variables) == 0:
-                constant += float(table)
-            elif len(variables) == 1:
-                unary[variables[0], : table.shape[0]] += table
-            elif len(variables) == 2 and padding:
-                padded = np.zeros((most, most))
-                padded[: table.shape[0], : table.shape[1]] = table
-                pairs.append((variables[0], variables[1]))
-                pairwise.append(padded)
-            else:
-                higher.append((variables, _arrays.frozen(table)))
-        if constant == np.inf:
-            raise InfeasibleError("a constant factor of infinite cost forbids every state")
-        edges, table_of, tables = flattening.merge_edges(
-            np.array(pairs, np.int64).reshape(-1, 2),
-            np.arange(len(pairs)),
-            np.array(pairwise).reshape(-1, most, most),
-        )
-        return cls((n,), counts, unary, edges, table_of, tables, tuple(higher), constant)
+        checked = [check_factor(k, scope, values, counts) for k, (scope, values) in enumerate(factors)]
+        return cls((len(counts),), counts, *pad_factors(counts, checked))
 
     @classmethod
     def potts_grid(cls, unary: ArrayLike, coupling: float) -> FactorGraph:
@@ -217,7 +183,7 @@ class FactorGraph:
                 raise InfeasibleError(f"evidence gives variable {i} the label {label}, which its unary cost forbids")
         return replace(self, unary=unary)
 
-    # ------------------------------------------------------------------ what every energy answers
+    # ------------------------------------------------------------------ the five questions of an energy
 
     @property
     def n(self) -> int:
@@ -231,15 +197,15 @@ class FactorGraph:
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
-        """Labels each variable may take, (n, L)."""
+        """(n, L) labels that each variable may take."""
         return np.asarray(_arrays.frozen(np.isfinite(self.unary)))
 
     def local_field(self, q: ArrayLike) -> Floats:
-        """Expected cost of each label of each variable, the others following ``q``.
+        """Expected cost of each label of each variable, the others distributed as ``q``.
 
         Parameters
         ----------
-        q : (*shape, L) marginals, or (K, *shape, L) for K modes at once.
+        q : (*shape, L) marginals, or (K, *shape, L) for K modes at once; the result has the same shape.
         """
         batch, lead = self._batch(q)
         out = np.empty_like(batch)
@@ -253,7 +219,7 @@ class FactorGraph:
         return out.reshape(*lead, *self.shape, self.n_labels)
 
     def expected(self, q: ArrayLike) -> Any:
-        """Expected cost under the product distribution ``q`` ((K, *shape, L) gives K of them)."""
+        """Expected cost under the product distribution ``q`` (*shape, L); (K,) costs for (K, *shape, L)."""
         batch, lead = self._batch(q)
         costs = np.array([kernels.sweeps.expected(self.flat(0.0), self.unary, one) for one in batch])
         if self.has_hard_factors:
@@ -272,16 +238,16 @@ class FactorGraph:
         first, second = self.edges.T
         cost += self.tables[self.table_of, flat[:, first], flat[:, second]].sum(1)
         for variables, table in self.higher:
-            # labels that a variable does not have are already infinite: any entry of the table will do
+            # the unary cost of labels that a variable does not have is infinite: any entry of the table will do
             cost += table[
                 tuple(np.minimum(flat[:, i], size - 1) for i, size in zip(variables, table.shape, strict=True))
             ]
         return cost.reshape(lead) if lead else float(cost[0])
 
-    # ------------------------------------------------------------------ what solvers of sparse graphs use
+    # ------------------------------------------------------------------ for solvers and exact inference
 
     def factors(self) -> list[Factor]:
-        """All tables, cut to the labels that each variable has."""
+        """All tables with their variables, without padding."""
         counts = self.label_counts
         found: list[Factor] = [((), np.array(self.constant))] if self.constant else []
         found += [((i,), self.unary[i, : counts[i]]) for i in range(self.n)]
@@ -302,21 +268,22 @@ class FactorGraph:
 
     @cached_property
     def colors(self) -> NDArray[np.int32]:
-        """A colour for each variable; two variables of one factor differ."""
+        """(n,) a colour for each variable; two variables of one factor have different ones."""
+        if self.sequential:
+            return np.arange(self.n, dtype=np.int32)
         return flattening.color(self.adjacency)
 
     def in_reading_order(self) -> FactorGraph:
-        """The same graph, its variables visited one by one as they are numbered instead of colour by colour.
+        """The same graph, swept from the first to the last variable instead of colour by colour.
 
-        Slower, but a cold start joins domains along a row that a checkerboard keeps apart: the fairer baseline.
+        That is slower, but from a cold start it joins domains along a row which a checkerboard keeps apart: the fairer
+        baseline.
         """
-        graph = replace(self)
-        graph.__dict__["colors"] = np.arange(self.n, dtype=np.int32)
-        return graph
+        return replace(self, sequential=True)
 
     @cached_property
     def color_start(self) -> NDArray[np.int32]:
-        """Where each colour begins when the variables are listed colour by colour."""
+        """(colours + 1,) where each colour begins if the variables are listed colour by colour."""
         return np.concatenate([[0], np.cumsum(np.bincount(self.colors))]).astype(np.int32)
 
     @cached_property
@@ -325,17 +292,18 @@ class FactorGraph:
         return flattening.adjacency(self.n, self.edges, [variables for variables, _ in self.higher])
 
     def flat(self, penalty: float) -> FlatGraph:
-        """The graph as arrays for the kernels, every forbidden state of a factor costing ``penalty``."""
-        if penalty not in self._flat_cache:
-            self._flat_cache[penalty] = flattening.flatten(self, lambda t: np.where(np.isinf(t), penalty, t))
-        return self._flat_cache[penalty]
+        """The arrays of `kernels.sweeps`, with ``penalty`` as the cost of every forbidden state of a factor."""
+        if penalty not in self._flat_of_penalty:
+            self._flat_of_penalty[penalty] = flattening.flatten(self, lambda t: np.where(np.isinf(t), penalty, t))
+        return self._flat_of_penalty[penalty]
 
     @cached_property
-    def _flat_cache(self) -> dict[float, FlatGraph]:
+    def _flat_of_penalty(self) -> dict[float, FlatGraph]:
         return {}
 
     @cached_property
     def _hard(self) -> FlatGraph:
+        """The arrays of a graph whose tables count forbidden states."""
         return flattening.flatten(self, lambda t: np.isinf(t).astype(np.float64))
 
     @cached_property
@@ -344,43 +312,50 @@ class FactorGraph:
         return self.n_labels == 2 and not self.higher
 
     def binary(self, penalty: float) -> flattening.BinaryForm:
-        """A binary pairwise graph in logit form, every forbidden pair costing ``penalty``."""
-        if penalty not in self._binary_cache:
-            self._binary_cache[penalty] = flattening.binary_form(self, self.flat(penalty))
-        return self._binary_cache[penalty]
+        """The logit form of a binary pairwise graph, with ``penalty`` as the cost of every forbidden pair."""
+        if penalty not in self._binary_of_penalty:
+            self._binary_of_penalty[penalty] = flattening.binary_form(self, self.flat(penalty))
+        return self._binary_of_penalty[penalty]
+
+    @cached_property
+    def _binary_of_penalty(self) -> dict[float, flattening.BinaryForm]:
+        return {}
 
     @cached_property
     def binary_unary(self) -> tuple[float, Floats]:
-        """Unary costs of label 0 in all, and what label 1 costs beyond that, in the order of `binary`.
+        """The sum of the costs of label 0, and (n,) the additional cost of label 1, in the order of `binary`.
 
-        An observed variable pays the cost of its only label.
+        For an observed variable, the cost of its only label takes the place of both.
         """
         low, high = self.unary.T
         rise = np.where(np.isinf(high), 0.0, high) - np.where(np.isinf(low) | np.isinf(high), 0.0, low)
         return float(np.where(np.isinf(low), 0.0, low).sum()), rise[self.binary(0.0).order]
 
-    @cached_property
-    def _binary_cache(self) -> dict[float, flattening.BinaryForm]:
-        return {}
-
     def softened(self, penalty: float) -> FactorGraph:
-        """The same graph with forbidden states of factors (not of single variables) at a finite price."""
+        """The same graph with ``penalty`` as the cost of forbidden states of two and more variables."""
         if not self.has_hard_factors:
             return self
         higher = tuple((scope, np.where(np.isinf(table), penalty, table)) for scope, table in self.higher)
         return replace(self, tables=np.where(np.isinf(self.tables), penalty, self.tables), higher=higher)
 
     def violation(self, q: Floats) -> Floats:
-        """Expected number of factors in a forbidden state, for a batch (K, n, L)."""
+        """(K,) expected number of factors in a forbidden state, for marginals (K, n, L)."""
         zero = np.zeros_like(self.unary)
         return np.array([kernels.sweeps.expected(self._hard, zero, one) for one in q])
 
     @cached_property
     def coupling_strength(self) -> Floats:
         """(n,) sum over the factors of each variable of the size of their interaction (|W| of Weller and Domke)."""
-        return flattening.coupling_strength(self)
+        strength = np.zeros(self.n)
+        per_edge = np.array([interaction(table) for table in self.tables])[self.table_of]
+        np.add.at(strength, self.edges[:, 0], per_edge)
+        np.add.at(strength, self.edges[:, 1], per_edge)
+        for variables, table in self.higher:
+            strength[list(variables)] += interaction(table)
+        return strength
 
     def _batch(self, q: ArrayLike) -> tuple[Floats, tuple[int, ...]]:
+        """Marginals as (K, n, L), and the leading axes that they had: () or (K,)."""
         array = np.ascontiguousarray(q, dtype=np.float64)
         lead = array.shape[: array.ndim - len(self.shape) - 1]
         _arrays.check_shape("q", array, (*lead, *self.shape, self.n_labels), "= (*shape, L), modes before it if any")
@@ -388,7 +363,7 @@ class FactorGraph:
 
 
 def grid_edges(shape: Sequence[int]) -> NDArray[np.int64]:
-    """Pairs of neighbours on a grid with any number of axes, numbered in C order."""
+    """(m, 2) pairs of neighbours on a grid with any number of axes, numbered in C order."""
     index = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
     pairs = []
     for axis in reversed(range(index.ndim)):

@@ -1,4 +1,4 @@
-"""From tables to the flat arrays that the kernels walk."""
+"""A factor graph as the flat arrays of `kernels.sweeps` and `kernels.binary`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays, kernels
-from mixfield.errors import MixfieldError
+from mixfield import kernels
+from mixfield.energy.factor_tables import Factor, Floats, Int64s
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from mixfield.kernels.binary import BinaryGraph
     from mixfield.kernels.sweeps import FlatGraph
 
-Floats = NDArray[np.float64]
-Int64s = NDArray[np.int64]
-Factor = tuple[tuple[int, ...], Floats]
+Int32s = NDArray[np.int32]
 
 
 class Tabular(Protocol):
-    """What is flattened: see `mixfield.FactorGraph`."""
+    """The part of `mixfield.FactorGraph` that is flattened."""
 
     @property
     def n(self) -> int: ...
@@ -40,57 +38,13 @@ class Tabular(Protocol):
     @property
     def higher(self) -> tuple[Factor, ...]: ...
     @property
-    def colors(self) -> NDArray[np.int32]: ...
+    def colors(self) -> Int32s: ...
     @property
-    def color_start(self) -> NDArray[np.int32]: ...
-
-
-def check_factor(
-    k: int, scope: Sequence[int], values: ArrayLike, label_counts: Int64s
-) -> tuple[tuple[int, ...], Floats]:
-    """Variables and table of factor ``k``, judged, without axes of variables that have one label."""
-    variables = _arrays.integers(f"variables of factor {k}", scope, low=0, high=max(len(label_counts), 1)).ravel()
-    if len(set(variables.tolist())) != len(variables):
-        raise MixfieldError(f"factor {k} names a variable twice: {tuple(variables.tolist())}")
-    if len(variables) > 60:
-        raise MixfieldError(f"factor {k} spans {len(variables)} variables; at most 60 are supported")
-    table = _arrays.floats(f"table of factor {k}", values)
-    wanted = tuple(int(c) for c in label_counts[variables])
-    _arrays.check_shape(f"table of factor {k}", table, wanted, f"to match variables {tuple(variables.tolist())}")
-    several = [a for a, size in enumerate(wanted) if size > 1]
-    if 0 < len(several) < len(variables) or (len(variables) > 1 and not several):
-        kept = several or [0]
-        return tuple(int(variables[a]) for a in kept), table.reshape([wanted[a] for a in kept]).copy()
-    return tuple(int(i) for i in variables), table.copy()
-
-
-def merge_edges(edges: Int64s, table_of: Int64s, tables: Floats) -> tuple[Int64s, Int64s, Floats]:
-    """Every pair once, smaller variable first, tables of repeated pairs added up."""
-    loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
-    if len(loops):
-        raise MixfieldError(
-            f"edges must join two different variables, edge {loops[0]} joins {edges[loops[0], 0]} to itself"
-        )
-    turned = edges[:, 0] > edges[:, 1]
-    pairs = np.sort(edges, axis=1)
-    if turned.any():
-        if len(tables) == len(edges) and np.array_equal(table_of, np.arange(len(edges))):
-            tables = np.where(turned[:, None, None], tables.transpose(0, 2, 1), tables)
-        else:
-            tables = np.concatenate([tables, tables.transpose(0, 2, 1)])
-            table_of = table_of + turned * (len(tables) // 2)
-    key = pairs[:, 0] * (pairs.max(initial=0) + 1) + pairs[:, 1]
-    if not np.any(np.diff(np.sort(key)) == 0):
-        return pairs, table_of, tables
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    unique = pairs[first]
-    total = np.zeros((len(unique), *tables.shape[1:]))
-    np.add.at(total, inverse, tables[table_of])
-    return unique, np.arange(len(unique)), total
+    def color_start(self) -> Int32s: ...
 
 
 def adjacency(n: int, edges: Int64s, scopes: Sequence[tuple[int, ...]]) -> csr_array:
-    """Which pairs of variables share a factor, as a symmetric sparse matrix."""
+    """(n, n) symmetric sparse matrix of the pairs of variables that share an edge or a larger factor, of ``scopes``."""
     from scipy.sparse import csr_array
 
     cliques = [pair for scope in scopes for pair in combinations(scope, 2)]
@@ -99,21 +53,21 @@ def adjacency(n: int, edges: Int64s, scopes: Sequence[tuple[int, ...]]) -> csr_a
     return csr_array((np.ones(len(source), np.int8), (source, target)), shape=(n, n))
 
 
-def color(neighbours: csr_array) -> NDArray[np.int32]:
-    """A colour for each variable such that neighbours differ."""
+def color(neighbours: csr_array) -> Int32s:
+    """(n,) a colour for each variable, neighbours have different ones; ``neighbours`` (n, n)."""
     colors = np.zeros(neighbours.shape[0], np.int32)
     kernels.coloring.color(neighbours.indptr.astype(np.int64), neighbours.indices.astype(np.int32), colors)
     return colors
 
 
-def flatten(graph: Tabular, translate: Callable[[Floats], Floats]) -> FlatGraph:
-    """The arrays of a graph, each table passed through ``translate`` first."""
+def flatten(graph: Tabular, transform: Callable[[Floats], Floats]) -> FlatGraph:
+    """The arrays of a graph, each table passed through ``transform`` first."""
     order = np.argsort(graph.colors, kind="stable").astype(np.int32)
     start, neighbour, half_edge = _half_edges(graph, order)
-    table_of, tables = _oriented_tables(graph, half_edge, translate)
+    table_of, tables = _oriented_tables(graph, half_edge, transform)
     factor_start, factor, slot = _incidence(graph, order)
     scopes = [variables for variables, _ in graph.higher]
-    values = [translate(table).ravel() for _, table in graph.higher]
+    values = [transform(table).ravel() for _, table in graph.higher]
     return kernels.sweeps.FlatGraph(
         order=order,
         start=start,
@@ -133,14 +87,22 @@ def flatten(graph: Tabular, translate: Callable[[Floats], Floats]) -> FlatGraph:
 
 @dataclass(frozen=True)
 class BinaryForm:
-    """Costs of a binary pairwise graph as ``sum_i (u_i(1) - u_i(0) + slope_i) x_i + sum_ij w_ij x_i x_j + constant``.
+    """A binary pairwise graph in logit form.
 
-    ``u`` are the unary costs, which stay outside (clamps change them); the constant is that of the edges alone.
-    The arrays number the variables colour by colour: place ``s`` is variable ``order[s]``.
+        E(x) = sum_i (u_i(1) - u_i(0) + slope_i) x_i + sum_ij w_ij x_i x_j + sum_i u_i(0) + constant
+
+    The unary costs u are not part of it, since clamps change them.
+
+    Attributes
+    ----------
+    graph : the weights w, for `kernels.binary`.
+    order : (n,) arrays number the variables colour by colour: place s is variable ``order[s]``.
+    slope : (n,) what the tables of the edges add to label 1, in this order.
+    constant : what the tables of the edges cost where all labels are 0.
     """
 
     graph: BinaryGraph
-    order: NDArray[np.int32]
+    order: Int32s
     slope: Floats
     constant: float
 
@@ -153,7 +115,7 @@ def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
     rise = (t[:, 1, 0] - t[:, 0, 0])[flat.table_of]
     row = np.repeat(np.arange(graph.n), np.diff(flat.start))
     slope: Floats = np.bincount(row, rise, minlength=graph.n).astype(np.float64)
-    constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge stands in both directions
+    constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge is stored in both directions
     place = np.empty(graph.n, np.int32)
     place[flat.order] = np.arange(graph.n, dtype=np.int32)
     binary = kernels.binary.BinaryGraph(graph.color_start, flat.start, place[flat.neighbour], weight)
@@ -161,11 +123,16 @@ def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
 
 
 def _starts(sizes: ArrayLike) -> Int64s:
+    """Where each of several consecutive parts begins, and where the last ends."""
     return np.concatenate([[0], np.cumsum(np.asarray(sizes, np.int64))]).astype(np.int64)
 
 
-def _half_edges(graph: Tabular, order: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32], Int64s]:
-    """Each edge from both its ends, in the order of the variables; ``half_edge >= m`` marks the second end."""
+def _half_edges(graph: Tabular, order: Int32s) -> tuple[Int32s, Int32s, Int64s]:
+    """Each edge from both its ends, in compressed rows by the variables in ``order``.
+
+    Returns ``start`` (n + 1,), ``neighbour`` (2 m,) and ``half_edge`` (2 m,): edge e seen from its first variable is
+    e, from its second m + e.
+    """
     place = np.empty(graph.n, np.int64)
     place[order] = np.arange(graph.n)
     source = np.concatenate([graph.edges[:, 0], graph.edges[:, 1]])
@@ -175,26 +142,25 @@ def _half_edges(graph: Tabular, order: NDArray[np.int32]) -> tuple[NDArray[np.in
     return start.astype(np.int32), target[half_edge].astype(np.int32), half_edge
 
 
-def _oriented_tables(
-    graph: Tabular, half_edge: Int64s, translate: Callable[[Floats], Floats]
-) -> tuple[NDArray[np.int32], Floats]:
-    """A table for each half edge, rows its own labels: in walking order, unless edges share tables."""
+def _oriented_tables(graph: Tabular, half_edge: Int64s, transform: Callable[[Floats], Floats]) -> tuple[Int32s, Floats]:
+    """Which table each half edge has, (2 m,), and tables whose rows are the labels of its own variable.
+
+    Each half edge gets a table of its own, in the order in which a sweep reads them, unless edges share tables.
+    """
     m = len(graph.edges)
-    both = translate(graph.tables)
-    turned = half_edge >= m
+    both = transform(graph.tables)
+    reversed_ = half_edge >= m
     shared = graph.table_of[half_edge % m] if m else half_edge
     if len(graph.tables) < m:
         both = np.concatenate([both, both.transpose(0, 2, 1)])
-        return (shared + turned * len(graph.tables)).astype(np.int32), np.ascontiguousarray(both)
+        return (shared + reversed_ * len(graph.tables)).astype(np.int32), np.ascontiguousarray(both)
     tables = both[shared]
-    tables[turned] = tables[turned].transpose(0, 2, 1)
+    tables[reversed_] = tables[reversed_].transpose(0, 2, 1)
     return np.arange(len(half_edge), dtype=np.int32), np.ascontiguousarray(tables)
 
 
-def _incidence(
-    graph: Tabular, order: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """The factors of three and more variables of each variable, and its place in them."""
+def _incidence(graph: Tabular, order: Int32s) -> tuple[Int32s, Int32s, Int32s]:
+    """The larger factors of each variable, and its position in them; compressed rows by the variables in ``order``."""
     of_variable: list[list[tuple[int, int]]] = [[] for _ in range(graph.n)] if graph.higher else []
     for f, (variables, _) in enumerate(graph.higher):
         for slot, i in enumerate(variables):
@@ -203,23 +169,3 @@ def _incidence(
     flat = np.array([entry for row in rows for entry in row], np.int32).reshape(-1, 2)
     sizes = [len(row) for row in rows] if graph.higher else np.zeros(graph.n, np.int64)
     return _starts(sizes).astype(np.int32), flat[:, 0].copy(), flat[:, 1].copy()
-
-
-def _interaction(table: Floats) -> float:
-    """Half the spread of what a table adds beyond functions of single variables (|J| of a spin coupling)."""
-    centred = np.where(np.isinf(table), np.nan_to_num(table, posinf=0.0).max() + 20.0, table)
-    for axis in range(centred.ndim):
-        centred = centred - centred.mean(axis=axis, keepdims=True)
-    return float(centred.max() - centred.min()) / 2
-
-
-def coupling_strength(graph: Tabular) -> Floats:
-    """(n,) sum of the interaction sizes of each variable's factors."""
-    strength = np.zeros(graph.n)
-    per_table = np.array([_interaction(table) for table in graph.tables])
-    per_edge = per_table[graph.table_of] if len(graph.edges) else np.zeros(0)
-    np.add.at(strength, graph.edges[:, 0], per_edge)
-    np.add.at(strength, graph.edges[:, 1], per_edge)
-    for variables, table in graph.higher:
-        strength[list(variables)] += _interaction(table)
-    return strength

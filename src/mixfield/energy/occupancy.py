@@ -1,6 +1,6 @@
 """People on a ground plane who explain silhouettes: Probabilistic Occupancy Maps (Fleuret et al., PAMI 2008).
 
-Camera c shows a soft foreground ``B``; the people at the occupied cells cover a union ``A`` of rectangles.  With
+Camera c has a soft foreground ``B``; the people at the occupied cells cover a union ``A`` of rectangles.  With
 ``|.|`` the sum over the W x H pixels and ``d = (|A| - 2 |A.B| + |B| + eta W H) / (|A| + eta W H)``,
 
     E(x) = sum_c psi(d_c) - sum_n [x_n log eps + (1 - x_n) log(1 - eps)]
@@ -40,19 +40,17 @@ class Occupancy:
         by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by
         ``scene.reduction``.
     form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma.
-    variance : v (or sigma) of every view, or one per view; ``scene.scales`` if not given: those of the scene, and where
-        it has none a part of the share of the image that a person takes, times the number of views that look at the
-        same.
+    variance : v (or sigma) of every view, or one per view; ``scene.scales`` by default: those of the scene, or else in
+        proportion to the share of the image that a person covers and to the number of views that see the same cells.
     noise : eta, an area of noise as a share of the image.
-    ignored : cells emptier than this are left out of the average image; 1 leaves out none.
-    damping : part of the old probability that an update keeps.
+    ignored : cells that are empty with a higher probability are left out of the average image; 1 leaves out none.
+    damping : weight of the old probability in an update.
 
     Notes
     -----
-    ``local_field`` replaces the mean of psi by psi of the mean image, as POM does.  ``expected`` adds to psi of the
-    mean image what it misses of each cell alone, ``sum_n E_{x_n}[psi(E[A | x_n])] - psi(E[A])``: the first-order
-    terms of Hoeffding's expansion.  Its derivative is the local field wherever the other cells are certain, and it is
-    exact where at most one is not.
+    ``local_field`` replaces the mean of psi by psi of the mean image, as POM does.  ``expected`` adds the first-order
+    terms of Hoeffding's expansion, ``sum_n E_{x_n}[psi(E[A | x_n])] - psi(E[A])``, to psi of the mean image.  Its
+    derivative is the local field wherever the other cells are certain, and it is exact where at most one is not.
     """
 
     n_labels = 2
@@ -82,18 +80,13 @@ class Occupancy:
         self.masks = tuple(
             foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True)
         )
+        self.variance = _per_view(scene.scales if variance is None else variance, len(masks))
         self._views = scene.reduced_views
-        scales = _arrays.floats("variance", scene.scales if variance is None else variance)
-        if scales.ndim and scales.shape != (len(masks),):
-            raise MixfieldError(
-                f"variance must be one number, or one per view ({len(masks)}), got shape {scales.shape}"
-            )
-        self.variance = tuple(_arrays.positive("variance", v) for v in np.broadcast_to(scales, len(masks)).tolist())
         self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
 
     @cached_property
     def views(self) -> Views:
-        """Masks and rectangles as the kernels take them."""
+        """Masks and rectangles as arrays of `kernels.silhouettes`."""
         blocks = [_blocks(mask, *view.edges) for mask, view in zip(self.masks, self._views, strict=True)]
         seen = [np.flatnonzero(view.visible) for view in self._views]
         power = FORMS[self._form]
@@ -123,23 +116,23 @@ class Occupancy:
 
     @property
     def start(self) -> Floats:
-        """(rows, columns, 2) the prior: where a mean field begins."""
+        """(rows, columns, 2) marginals of the prior, at which a mean field begins."""
         return np.broadcast_to(np.exp(-self.prior_costs), (*self.shape, 2)).copy()
 
     @property
     def critical_temperature(self) -> float:
-        """T above which nobody alone in the scene would be worth a nat."""
+        """The largest gain of one person beside the prior, at least 1: at a higher T it is less than one nat."""
         field = self.local_field(self.start)
         return max(1.0, float((field[..., 0] - field[..., 1]).max()))
 
     def local_field(self, q: ArrayLike) -> Floats:
-        """(..., rows, columns, 2) cost of each label of each cell, up to a constant per cell."""
-        return self._answers(q)[1] + self.prior_costs
+        """(..., rows, columns, 2) cost of each label of each cell, up to a constant per cell; ``q`` likewise."""
+        return self._psi(q)[1] + self.prior_costs
 
     def expected(self, q: ArrayLike) -> Floats:
-        """(...) expected cost."""
+        """(...) expected cost under ``q`` (..., rows, columns, 2)."""
         marginals = np.asarray(q, np.float64)
-        average, costs = self._answers(marginals)
+        average, costs = self._psi(marginals)
         return np.asarray(average + (marginals * (costs + self.prior_costs)).sum((-3, -2, -1)))
 
     def of(self, x: ArrayLike) -> float:
@@ -158,8 +151,8 @@ class Occupancy:
             cost += distance**power / (power * variance)
         return cost
 
-    def _answers(self, q: ArrayLike) -> tuple[Floats, Floats]:
-        """psi of the average images (...), and the costs of the labels relative to it (..., rows, columns, 2)."""
+    def _psi(self, q: ArrayLike) -> tuple[Floats, Floats]:
+        """psi of the average images (...), and that of each label relative to it (..., rows, columns, 2)."""
         marginals = np.asarray(q, np.float64)
         flat = marginals.reshape(-1, self.scene.ground.n, 2)
         average, costs = np.empty(len(flat)), np.empty(flat.shape)
@@ -170,8 +163,16 @@ class Occupancy:
         return average.reshape(marginals.shape[:-3]), costs.reshape(marginals.shape)
 
 
+def _per_view(variance: float | Sequence[float], n_views: int) -> tuple[float, ...]:
+    """One positive number for each view."""
+    scales = _arrays.floats("variance", variance)
+    if scales.ndim and scales.shape != (n_views,):
+        raise MixfieldError(f"variance must be one number, or one per view ({n_views}), got shape {scales.shape}")
+    return tuple(_arrays.positive("variance", v) for v in np.broadcast_to(scales, n_views).tolist())
+
+
 def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
-    """A mask as numbers in [0, 1] at the reduced size of its view."""
+    """(H, W) a mask in [0, 1] at the reduced size of its view."""
     name = f"mask of view {view.name!r}" if view.name else "mask"
     try:
         image = np.asarray(mask)
@@ -194,7 +195,7 @@ def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
 
 
 def _block_means(values: Floats, side: int) -> Floats:
-    """Means over squares; those at the right and bottom edge are of the pixels there are."""
+    """Means over squares of ``side`` x ``side`` pixels; squares at the right and bottom edge are cut."""
     height, width = values.shape
     rows, columns = np.arange(0, height, side), np.arange(0, width, side)
     sums = np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
@@ -203,11 +204,12 @@ def _block_means(values: Floats, side: int) -> Floats:
 
 
 def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    """Where each of several consecutive parts begins, and where the last ends."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def _blocks(mask: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-    """(H, W, 2) pixels and foreground of the blocks between edges, with rows of nothing below to a multiple of four."""
+    """(H, W, 2) pixels and foreground of the blocks between edges; zeros below pad H to a multiple of four."""
     inside = mask[rows[0] : rows[-1], columns[0] : columns[-1]]
     sums = np.add.reduceat(np.add.reduceat(inside, rows[:-1] - rows[0], axis=0), columns[:-1] - columns[0], axis=1)
     both = np.stack([np.outer(np.diff(rows), np.diff(columns)), sums], axis=-1)

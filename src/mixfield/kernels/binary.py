@@ -3,7 +3,7 @@
     E(x) = sum_i bias_i x_i + sum_(ij) weight_ij x_i x_j + constant,   x in {0, 1}^n
     p_i = q_i(1) = 1 / (1 + exp((bias_i + sum_j weight_ij p_j) / T))
 
-A label is forbidden by an infinite bias.  Variables are numbered colour by colour, so that a sweep walks through memory
+A label is forbidden by an infinite bias.  Variables are numbered colour by colour, so that a sweep reads memory
 from end to end.  Arrays of several modes are (K, n); mode k uses row ``bias_of[k]`` of ``biases``.
 """
 

@@ -14,7 +14,7 @@ import numpy as np
 from mixfield.kernels.jit import Float32s, Int32s, Integer, Real, jit
 from mixfield.kernels.simd import Array, Index, Number, Variable, broadcast, loop, multiply_add, simd_function
 
-AHEAD = 8  # rows, points or vertices that are prefetched before their turn
+AHEAD = 8  # rows, points or vertices that are prefetched in advance
 
 
 def _gather(lanes: int, copies: int) -> Any:

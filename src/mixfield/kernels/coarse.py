@@ -1,7 +1,7 @@
 """A blurred image by way of a coarse grid: down, sums between coarse pixels, up; vectorised over channels.
 
 Images are arrays (rows, columns * C) of float32, the C channels of a pixel side by side; C is a multiple of four.
-Weights along rows and along columns multiply, so that each step goes along one axis after the other.
+Weights along rows and along columns multiply, so that each step sums along one axis after the other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def down(
     """Add rows of an image from ``first`` on, ``values`` (rows, columns * C), to the coarse grid ``out``.
 
     Coarse column j of a row is the sum over k of taps[j, k] * values[below[j] + k], with zeros beyond the edge; row i
-    then goes to the coarse rows row_above[i] + k by row_weight[i, k].
+    is then added to the coarse rows row_above[i] + k, times row_weight[i, k].
 
     Threads work on parts of an image, whose rows come in order.  A part begins at row ``start``; coarse rows below
     ``fresh`` may belong to the part before it, so that they are written to rows ``place`` on instead.  A coarse row is
@@ -55,7 +55,7 @@ def up_add(
     first: Integer, last: Integer, keep: bool, out: Float32s,
 ) -> None:  # fmt: skip
     """Rows ``first`` to ``last`` of an image from ``values`` (coarse rows, coarse columns * C), into ``out`` (last -
-    first, columns * C), added to what is there if ``keep``.
+    first, columns * C), added to its contents if ``keep``.
 
     Row i is the sum over k of row_weight[i, k] * values[row_above[i] + k]; columns likewise, by ``above`` and
     ``weights``.

@@ -94,13 +94,13 @@ def _round_to_lattice(elevated: Float32s, count: Integer, excess: Int32s, rank: 
                 less = np.int32(elevated[j, i] - base[j, i] < elevated[k, i] - base[k, i])
                 rank[j, i] += less
                 rank[k, i] += 1 - less
-    # each coordinate was rounded for itself: move those that lie farthest out until they sum to zero
+    # coordinates were rounded one by one: move those with the largest differences until they sum to zero
     for j in range(d + 1):
         for i in range(count):
             moved = rank[j, i] + excess[i]
-            turn = np.int32(moved < 0) - np.int32(moved > d)
-            rank[j, i] = moved + turn * (d + 1)
-            base[j, i] += np.float32(turn) * side
+            wrap = np.int32(moved < 0) - np.int32(moved > d)
+            rank[j, i] = moved + wrap * (d + 1)
+            base[j, i] += np.float32(wrap) * side
 
 
 @jit(inline="always")
@@ -139,18 +139,18 @@ def _hashed(key: Integer) -> np.int64:
 
 
 @jit()
-def number(keys: Int64s, first: int, table: Int64s, known: Int64s, count: int, vertex: Int32s) -> tuple[int, int]:
+def number(keys: Int64s, first: int, table: Int64s, distinct: Int64s, count: int, vertex: Int32s) -> tuple[int, int]:
     """Number the distinct ``keys`` (n, d + 1) of points from ``first`` on, by first appearance: ``vertex`` (n, d + 1).
 
-    ``table`` and the first ``count`` of ``known`` hold the keys so far.  Returns the first point that was not numbered
-    because ``known`` is full, or n, and the number of keys by then.
+    ``table`` and the first ``count`` of ``distinct`` hold the keys so far.  Returns the first point that was not
+    numbered because ``distinct`` is full, or n, and the number of keys by then.
     """
     n, corners = keys.shape
     mask = len(table) - 1
     last_key, last_number = np.empty(corners, np.int64), np.empty(corners, np.int64)
     last_number[:] = -1
     for p in range(first, n):
-        if count + corners > len(known):
+        if count + corners > len(distinct):
             return p, count
         for r in range(corners if p + AHEAD < n else 0):
             prefetch(table, (_hashed(keys[p + AHEAD, r]) >> 32) & mask)
@@ -159,10 +159,10 @@ def number(keys: Int64s, first: int, table: Int64s, known: Int64s, count: int, v
             if last_key[r] != key or last_number[r] < 0:  # neighbours often share a vertex
                 hashed = _hashed(key)
                 at = (hashed >> 32) & mask
-                while table[at] != 0 and ((table[at] ^ hashed) >> 32 != 0 or known[(table[at] & NUMBER) - 1] != key):
+                while table[at] != 0 and ((table[at] ^ hashed) >> 32 != 0 or distinct[(table[at] & NUMBER) - 1] != key):
                     at = (at + 1) & mask
                 if table[at] == 0:
-                    known[count] = key
+                    distinct[count] = key
                     count += 1
                     table[at] = (hashed & ~NUMBER) | count
                 last_key[r], last_number[r] = key, (table[at] & NUMBER) - 1
@@ -171,13 +171,13 @@ def number(keys: Int64s, first: int, table: Int64s, known: Int64s, count: int, v
 
 
 @jit()
-def enter(known: Int64s, count: Integer, table: Int64s) -> None:
-    """Enter the first ``count`` of the ``known`` keys into an empty hash table."""
+def enter(distinct: Int64s, count: Integer, table: Int64s) -> None:
+    """Enter the first ``count`` of the ``distinct`` keys into an empty hash table."""
     mask = len(table) - 1
     for u in range(count):
         if u + AHEAD < count:
-            prefetch(table, (_hashed(known[u + AHEAD]) >> 32) & mask)
-        hashed = _hashed(known[u])
+            prefetch(table, (_hashed(distinct[u + AHEAD]) >> 32) & mask)
+        hashed = _hashed(distinct[u])
         at = (hashed >> 32) & mask
         while table[at] != 0:
             at = (at + 1) & mask
@@ -185,22 +185,22 @@ def enter(known: Int64s, count: Integer, table: Int64s) -> None:
 
 
 @jit()
-def link(table: Int64s, known: Int64s, step: Integer, next_one: Int32s, follows: Bools) -> tuple[Int32s, Float32s]:
+def link(table: Int64s, distinct: Int64s, step: Integer, next_one: Int32s, follows: Bools) -> tuple[Int32s, Float32s]:
     """Chains of vertices that are neighbours along one direction; vertices without neighbours are left out.
 
     Returns ``order`` (k + AHEAD,), the vertices chain after chain, padded with zeros for prefetching, and ``links``
     (k,), the weight between each and the next: a half, or zero at the end of a chain.  ``next_one`` and ``follows``
     (m,) are work memory.
     """
-    m, mask = len(known), len(table) - 1
+    m, mask = len(distinct), len(table) - 1
     follows[:] = False
     for u in range(m):
         if u + AHEAD < m:
-            prefetch(table, (_hashed(known[u + AHEAD] + step) >> 32) & mask)
-        key = known[u] + step
+            prefetch(table, (_hashed(distinct[u + AHEAD] + step) >> 32) & mask)
+        key = distinct[u] + step
         hashed = _hashed(key)
         at = (hashed >> 32) & mask
-        while table[at] != 0 and ((table[at] ^ hashed) >> 32 != 0 or known[(table[at] & NUMBER) - 1] != key):
+        while table[at] != 0 and ((table[at] ^ hashed) >> 32 != 0 or distinct[(table[at] & NUMBER) - 1] != key):
             at = (at + 1) & mask
         next_one[u] = (table[at] & NUMBER) - 1
         if next_one[u] >= 0:

@@ -6,8 +6,8 @@ that lead to v are ``start[v]:start[v + 1]`` of ``tail`` and ``arc_cost``.  A fl
 arc by which a path reaches v (or SOURCE, or FREE), and ``following[v]``, the node after it (or SINK, or FREE).
 
 The work memory of a search: ``dist`` (2 n,); a binary ``heap`` of nodes with the ``place`` (2 n,) of each in it; the
-nodes ``touched`` so far; ``size`` (2,) of both.  ``hop_arc`` and ``hop_head`` (n,) say how to leave the exit of a node:
-by an arc and to which node, or CANCEL the path through it, or to the SINK.  Arrays are arguments of their own: in a
+nodes ``touched`` so far; ``size`` (2,) of both.  ``hop_arc`` and ``hop_head`` (n,) are the way from the exit of a node:
+an arc and its head, or CANCEL for the path through it, or SINK.  Arrays are arguments of their own: in a
 tuple their references would be counted at each call, which makes the search three times slower.
 """
 

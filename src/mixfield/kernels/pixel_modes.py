@@ -1,7 +1,7 @@
 """The softmax of dense fields, vectorised over pairs of a pixel and a mode: the inner loops of `softmax`.
 
-Eight pairs share a register and go through their labels together.  The numbers of a pixel lie label after label, the
-modes of a label side by side; `pair_offsets` says where those of a pair begin.  Where the number of modes is a
+Eight pairs share a register.  The numbers of a pixel are stored label after label, the modes of a label side by side;
+`pair_offsets` gives where those of a pair begin.  Where the number of modes is a
 multiple of eight or of four, neighbouring pairs are loaded together.  All arrays are flat.
 """
 
@@ -118,7 +118,7 @@ class Inputs:
             value = pairs.load(values, self.at + label * self.n_modes)
             support_sum.value, value_sum.value = support_sum.value + support, value_sum.value + value
             visit(label, support, value)
-        for _ in when(self.stored < self.n_labels):  # the last label has what the others leave
+        for _ in when(self.stored < self.n_labels):  # the last label has the rest
             rest = pairs.load_shared(self.total_support, self.pixel, PIXELS) - support_sum.value
             visit(self.stored, rest, 1.0 - value_sum.value)
 
@@ -223,7 +223,7 @@ def _add_bound_terms(
             cost = Variable(inputs.cost(pairs, label))
             for _ in when(bias_at > -1):
                 cost.value = cost.value + inputs.extra_cost(pairs, label)
-            # forbidden labels do not count; that of the label which the others leave may be a rounding error
+            # forbidden labels do not count: the rest that the last label gets may be a rounding error
             q = select((q > 0.0) & (cost.value < float(FORBIDDEN)), q, 0.0)
             for total, value in zip(sums, (support, cost.value, log(q)), strict=True):
                 total.value = multiply_add(q, value, total.value)

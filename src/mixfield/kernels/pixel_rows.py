@@ -1,6 +1,6 @@
 """The softmax of dense fields with one mode, vectorised over the labels of a pixel: the inner loops of the drop-in.
 
-Eight labels share a register.  The values of a pixel lie side by side, so that nothing is gathered as in
+Eight labels share a register.  The values of a pixel are stored side by side, so that nothing is gathered as in
 `pixel_modes`; a pixel has C channels, C being the number of labels rounded up to a multiple of eight.  All arrays of
 the inner functions are flat.
 """
@@ -36,14 +36,14 @@ from mixfield.kernels.simd import (
 )
 
 AHEAD = 512  # distance in costs between those in use and those that are prefetched
-GROUP = 32  # pixels that go through each step together, so that none waits for the end of another
+GROUP = 32  # pixels that share each step, so that the steps of one overlap with those of the next
 LOG2_E, LN2 = np.float32(constants.LOG2_E), np.float32(constants.LN2)
 
 
 def _for_each_pixel(n_labels: Index, count: Index, visit: Callable[[Index, Iterable[Index | int]], None]) -> None:
     """``visit(i, blocks)`` for each pixel of a group; ``blocks`` are the labels 0, 8, ... at which registers begin.
 
-    17 to 24 labels, as those of VOC, go without a loop over blocks.
+    For 17 to 24 labels, as those of VOC, the blocks are unrolled.
     """
 
     def unrolled() -> None:

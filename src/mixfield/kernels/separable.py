@@ -27,7 +27,7 @@ def filter_rows(values: Float32s, taps: Float32s, first: Integer, last: Integer,
         size = min(STRIP, columns - begin)
         for row in range(first, last):
             low, high = max(0, radius - row), min(width, rows + radius - row)
-            if row + radius + 2 < rows:  # the next row but one lies far away in memory
+            if row + radius + 2 < rows:  # the next row but one is not in the cache
                 ahead = (row + radius + 2) * columns + begin
                 for i in range(0, size, 16):
                     prefetch(source, ahead + i)
@@ -44,7 +44,7 @@ def filter_add(
 ) -> None:  # fmt: skip
     """Filter rows ``first`` to ``last`` of an image along both axes, into ``out`` (last - first, columns * C).
 
-    If ``keep``, they are added to what is there.
+    If ``keep``, they are added to its contents.
 
     ``values`` (rows, columns * C); ``taps`` (rows, 2 r + 1) along the rows; along the columns the ``bell`` (2 s + 1,)
     between the factors ``before`` and ``after`` (columns * C,).

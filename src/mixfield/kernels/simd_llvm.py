@@ -75,7 +75,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Vector:
-    """Float32 in the lanes of one register; arithmetic goes lane by lane."""
+    """Float32 in the lanes of one register; arithmetic is lane by lane."""
 
     builder: ir.IRBuilder
     value: ir.Value

@@ -125,4 +125,8 @@ def log(x: Float32s) -> Float32s:
 
 
 def simd_function(emit: Callable[..., Any]) -> Any:
-    return lambda *arguments: emit(*(Array(one) if isinstance(one, np.ndarray) else one for one in arguments))
+    def run(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):  # as in registers
+            return emit(*(Array(one) if isinstance(one, np.ndarray) else one for one in arguments))
+
+    return run

@@ -2,7 +2,7 @@
 
     q_i(l) = exp(z_i(l)) / sum_m exp(z_i(m)),   z_i(l) = (support_i(l) - costs_i(l) - bias_i(l)) / T
 
-Arrays have one row for each of n pixels.  The numbers of K modes lie side by side, label after label: column l * K + k
+Arrays have one row for each of n pixels.  The numbers of K modes are side by side, label after label: column l * K + k
 of an array (n, C) belongs to label l of mode k; C >= L * K is padded with zeros to a multiple of four.
 """
 
@@ -16,7 +16,7 @@ from mixfield.kernels.jit import Float32s, Floats, Int32s, Int64s, Integer, Real
 from mixfield.kernels.pixel_modes import PIXELS, SLOTS, VALUES, pair_offsets
 from mixfield.kernels.simd import Array, Index, exp, loop, simd_function
 
-SPAN = 256  # pixels that go through each step of `largest_totals` together
+SPAN = 256  # pixels that share each step of `largest_totals`
 N_SLOTS = len(SLOTS)
 
 
@@ -40,7 +40,7 @@ def update(
     the first ``stored`` labels, L or L - 1; with L - 1 of them, the support of all sums to ``total_support`` (n,).
     ``old`` and ``new`` (last - first, C) hold probabilities, and may be the same memory.  ``beta`` (K,) is 1 / T.
 
-    If ``monitor``, adds to ``terms`` (3, s * K), one column for each of the modes of s pixels that go together, the
+    If ``monitor``, adds to ``terms`` (3, s * K), one column for each of the modes of s pixels, the
     support of ``old`` and the cost and entropy of ``new``; and raises ``changes`` (s * K,) to the largest changes.
     """
     n_labels, n_modes, width, channels = costs.shape[1], len(beta), len(changes), new.shape[1]

@@ -1,4 +1,4 @@
-"""Coordinate ascent of any factor graph: each variable goes to its optimum given all others.
+"""Coordinate ascent of any factor graph: each variable is set to its optimum given all others.
 
     field_i(l) = unary_i(l) + sum over the factors with i of their expected cost given x_i = l
     q_i(l) = exp(-field_i(l) / T) / Z_i
@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mixfield.kernels.constants import LARGEST_SCOPE
 from mixfield.kernels.counts import FlatCounts, member_decides
 from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, UInt64s, jit
 from mixfield.kernels.splitmix import advance, uniform
-
-LARGEST_SCOPE = 64  # variables of a factor
 
 
 class FlatGraph(NamedTuple):

@@ -21,7 +21,7 @@ from mixfield.energy.gaussian import Bilateral, Features, Gaussian, Kernel, grid
 from mixfield.errors import MixfieldError
 from mixfield.filters.normalization import Normalization
 from mixfield.pydensecrf.grid import recognise
-from mixfield.pydensecrf.inputs import bandwidths, image, matrix, way_out
+from mixfield.pydensecrf.inputs import bandwidths, image, matrix, shape_hint
 from mixfield.solvers.dense_update import DenseUpdate
 from mixfield.solvers.layout import Layout
 
@@ -133,7 +133,7 @@ class DenseCRF:
         if array.shape not in {(self._nlabels, self._nvar), (self._nlabels, *self._shape)}:
             raise MixfieldError(
                 f"u must have shape (nlabels, n) = {(self._nlabels, self._nvar)}, got {array.shape}"
-                + way_out(array.shape, self._nlabels, self._nvar, self._shape)
+                + shape_hint(array.shape, self._nlabels, self._nvar, self._shape)
             )
         self.setUnary(ConstUnary(array.reshape(self._nlabels, self._nvar)))
 

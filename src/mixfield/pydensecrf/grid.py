@@ -1,4 +1,4 @@
-"""Features that are nothing but the positions of a regular grid: for them Gaussian sums need no lattice."""
+"""Features that are the positions of a regular grid: their Gaussian sums are separable and need no lattice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Grid:
 def recognise(features: NDArray[np.float32]) -> Grid | None:
     """The grid, in C order, of which features (d, n) are the positions, one axis each; ``None`` if there is none.
 
-    Features that never change do not matter and make no axis.
+    Constant features have no effect, and no axis.
     """
     n = features.shape[1]
     shape, sigmas, inner = [], [], 1

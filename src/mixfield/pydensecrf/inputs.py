@@ -1,4 +1,4 @@
-"""Arguments as pydensecrf takes them, judged at the door."""
+"""Checks of the arguments of pydensecrf's functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mixfield.errors import MixfieldError
 
 
 def bandwidths(name: str, value: float | Sequence[float], count: int) -> list[float]:
-    """``count`` bandwidths above zero, from one number or one for each axis or channel."""
+    """``count`` positive bandwidths, from one number or one for each axis or channel."""
     widths = np.asarray(value, np.float64)
     if widths.shape not in ((), (count,)):
         raise MixfieldError(f"{name} must be one number or {count}, one for each axis or channel, got {value!r}")
@@ -54,8 +54,8 @@ def image(rgbim: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     return pixels
 
 
-def way_out(got: tuple[int, ...], n_labels: int, n: int, shape: tuple[int, ...]) -> str:
-    """What may have gone wrong with the shape of a unary."""
+def shape_hint(got: tuple[int, ...], n_labels: int, n: int, shape: tuple[int, ...]) -> str:
+    """What may be wrong with the shape of a unary, as the end of an error message."""
     if got == (n, n_labels):
         return "; labels come first: pass u.T"
     if got == (*shape, n_labels):

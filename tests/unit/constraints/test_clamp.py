@@ -152,6 +152,27 @@ def test_seeded_clamps_hold_without_spreading():
     assert cell.mass(held.q[0]) >= 1 - 1e-4
 
 
+@pytest.mark.parametrize(
+    "clamp",
+    [mf.constraints.Clamp(), mf.constraints.Clamp(bisections=0), mf.constraints.Clamp(seeded=True)],
+    ids=["default", "no bisections", "seeded"],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_starts_of_a_batch_are_solved_as_if_alone(clamp, sign):
+    graph = mf.datasets.random_ising(5, rng=2)
+    cell = Cell(graph.allowed)
+    for group, count in (([0, 1, 6], 2), ([6, 7, 12, 18], 3)):
+        cell = cell.cut(mf.constraints.Cardinality(np.array(group), 1, count, sign))
+    p = np.random.default_rng(3).random((6, graph.n))
+    batch, solver = np.stack([1 - p, p], -1), solver_for(graph)
+    together = solve_in_cell(solver, cell, batch, clamp)
+    alone = [solve_in_cell(solver, cell, start[None], clamp) for start in batch]
+    for name in ("q", "log_z", "converged", "iterations"):
+        expected = np.concatenate([getattr(one, name) for one in alone])
+        np.testing.assert_array_equal(getattr(together, name), expected, err_msg=name)
+    assert all(cell.mass(q) > 1 - 2 * clamp.epsilon for q in together.q)
+
+
 def test_no_starts_no_modes():
     graph = _grid()
     found = solve_in_cell(solver_for(graph), Cell(graph.allowed), np.empty((0, 12, 2)), mf.constraints.Clamp())

@@ -59,7 +59,7 @@ def test_logistic_is_exact_to_the_last_bits():
     np.testing.assert_allclose(ours, truth, rtol=1e-15, atol=0)
 
 
-def test_binary_ascend_and_update(mixed_ising):
+def test_ascend_and_update(mixed_ising):
     form, weight, bias = _walking_order(mixed_ising)
     p = np.random.default_rng(7).random((2, 9))
     ours, sweeps, changes = p.copy(), np.zeros(2, np.int32), np.zeros(2)
@@ -81,18 +81,7 @@ def test_binary_ascend_and_update(mixed_ising):
     assert change == pytest.approx(np.abs(twin - p[0]).max(), abs=1e-14)
 
 
-def test_binary_form_has_the_costs_of_the_graph(mixed_ising):
-    form, _, bias = _walking_order(mixed_ising)
-    own = (mixed_ising.unary[:, 1] - mixed_ising.unary[:, 0])[form.order] + form.slope
-    np.testing.assert_allclose(own, bias, rtol=0, atol=1e-14)
-    weight, bias = _dense_weight(mixed_ising)
-    constant = mixed_ising.unary[:, 0].sum() + form.constant
-    for x in naive.states((2,) * 9)[::37]:
-        cost = bias @ x + x @ weight @ x / 2 + constant
-        assert cost == pytest.approx(mixed_ising.of(x.reshape(3, 3)), abs=1e-12)
-
-
-def test_binary_draw(mixed_ising):
+def test_draw(mixed_ising):
     form, weight, bias = _walking_order(mixed_ising)
     seeds = np.array([3, 2**63 - 1, 99], np.uint64)
     betas = np.array([0.2, 0.6, 1.0])
@@ -103,7 +92,7 @@ def test_binary_draw(mixed_ising):
         np.testing.assert_array_equal(ours[k], twin)
 
 
-def test_binary_bounds(mixed_ising):
+def test_bounds(mixed_ising):
     form, weight, bias = _walking_order(mixed_ising)
     p = np.random.default_rng(8).random((2, 9))
     p[1, :3] = [0.0, 1.0, 0.0]

@@ -50,6 +50,17 @@ def test_update(n_labels, first):
 
 
 @pytest.mark.parametrize("n_labels", LABELS)
+@pytest.mark.parametrize("beta", [1e-30, 1e-6, 1e3])
+def test_padding_has_no_probability_at_any_temperature(n_labels, beta):
+    case = Case(n_labels)
+    support, old = case.padded(case.support), case.padded(case.q)
+    new = np.full_like(old, 7.0)
+    pixel_rows.update(case.costs, support, old, np.float32(beta), False, 0, N - 1, new, np.zeros(3), np.zeros(1))
+    assert new[:-1, :n_labels].sum(1) == pytest.approx(np.ones(N - 1), abs=1e-5)
+    assert (new[:-1, n_labels:] == 0).all()
+
+
+@pytest.mark.parametrize("n_labels", LABELS)
 def test_update_in_place_without_monitoring(n_labels):
     case = Case(n_labels)
     support, old = case.padded(case.support), case.padded(case.q)

@@ -1,4 +1,4 @@
-"""Factor graphs: every constructor, every question, every sentence."""
+"""Factor graphs: every constructor, the five questions of an energy, every error message."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def graph(request):
     return CATALOGUE[request.param]
 
 
-# ---------------------------------------------------------------- what every energy answers
+# ---------------------------------------------------------------- the five questions of an energy
 
 
 def test_of_is_the_sum_of_the_factors(graph):
@@ -161,6 +161,49 @@ def test_coupling_strength_is_the_sum_of_spin_couplings():
     np.testing.assert_allclose(graph.coupling_strength, [2.0, 2.5, 0.5], rtol=0, atol=1e-12)
 
 
+def test_reading_order(graph):
+    """One colour for each variable, as it is numbered; the energy is the same, and so are graphs made from it."""
+    sequential = graph.in_reading_order()
+    assert sequential.colors.tolist() == list(range(graph.n))
+    assert sequential.color_start.tolist() == list(range(graph.n + 1))
+    every, costs = naive.costs(graph)
+    np.testing.assert_allclose(sequential.of(every.reshape(-1, *graph.shape)), costs, rtol=0, atol=1e-12)
+    assert sequential.softened(3.0).colors.tolist() == list(range(graph.n))
+    assert not graph.sequential
+
+
+def test_forbidden_states_with_a_penalty(toy):
+    soft = toy.softened(6.0)
+    assert toy.has_hard_factors
+    assert not soft.has_hard_factors
+    every, costs = naive.costs(toy)
+    expected = np.where(np.isinf(costs), soft.of(every), costs)
+    np.testing.assert_allclose(soft.of(every), expected, rtol=0, atol=1e-12)
+    assert soft.of([0, 0, 0, 1, 0]) == pytest.approx(toy.softened(7.0).of([0, 0, 0, 1, 0]) - 1.0, abs=1e-12)
+    assert soft.softened(1.0) is soft
+    q = random_marginals(toy, np.random.default_rng(4))
+    assert toy.violation(q[None])[0] == pytest.approx(q[2, 0] * q[3, 1], abs=1e-12)
+
+
+def test_cost_scale_is_the_largest_finite_cost(toy):
+    assert toy.cost_scale == 1.5
+    assert mf.FactorGraph.from_factors([2], [((0,), [0.0, np.inf])]).cost_scale == 0.0
+
+
+def test_binary_graphs():
+    """The sum of the unary costs is that of label 0 and the rise of label 1, or that of the only label."""
+    graph = mf.FactorGraph.ising([0.3, -0.2, 0.1], [(0, 1), (1, 2)], 0.5).condition({1: 1})
+    assert graph.is_binary_pairwise
+    base, rise = graph.binary_unary
+    order = graph.binary(0.0).order
+    for x in naive.states((2, 2, 2)):
+        if x[1] == 1:
+            own = base + sum(rise[s] * x[i] for s, i in enumerate(order))
+            assert own == pytest.approx(graph.unary[range(3), x].sum(), abs=1e-12)
+    assert not CATALOGUE["toy"].is_binary_pairwise
+    assert not CATALOGUE["potts"].is_binary_pairwise
+
+
 # ---------------------------------------------------------------- evidence
 
 
@@ -238,7 +281,7 @@ ZERO = np.zeros((3, 2))
         (lambda: mf.FactorGraph.potts_grid(np.zeros((2, 2, 2)), np.nan), "coupling must not contain NaN"),
     ],
 )
-def test_wrong_input_is_told_in_a_sentence(build, sentence):
+def test_wrong_input(build, sentence):
     with pytest.raises(MixfieldError, match=sentence):
         build()
 
@@ -273,7 +316,7 @@ def test_graphs_are_frozen(toy):
             array[...] = 0
 
 
-def test_the_callers_arrays_stay_his_own():
+def test_the_arrays_of_the_caller_are_copied():
     unary, tables, table = np.zeros((2, 2)), np.ones((1, 2, 2)), np.zeros((2, 2, 2))
     mf.FactorGraph.from_pairwise(unary, [(0, 1)], tables)
     counts = np.array([2, 2, 2])

@@ -71,7 +71,7 @@ def test_free_energy_against_enumeration(seed):
     mode = mf.mean_field(energy)
     q = mode.marginals.reshape(12, 2)
     truth = _weights(q, states) @ costs
-    average, _ = energy._answers(mode.marginals)
+    average, _ = energy._psi(mode.marginals)
     plain = float(average) + (q * energy.prior_costs).sum()
     ours = float(energy.expected(mode.marginals))
     assert abs(ours - truth) < 0.05 + 0.25 * abs(plain - truth)
