@@ -9,7 +9,7 @@
 
 import lazy_loader
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 # The names are listed in __init__.pyi and loaded at first use: ``import mixfield`` loads neither Numba nor SciPy.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
