@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixfield.kernels.counts import FlatCounts, decides
-from mixfield.kernels.exponential import exp
+from mixfield.kernels.exponential import TO_THE_LAST_BIT, exp
 from mixfield.kernels.jit import Floats, Int32s, Integer, Real, UInt64s, jit
 from mixfield.kernels.splitmix import advance, uniform
 
@@ -38,7 +38,7 @@ class BinaryGraph(NamedTuple):
 def logistic(x: Floats) -> None:
     """x <- 1 / (1 + exp(x)) for each of ``x`` (n,), to the last bits."""
     for k in range(x.shape[0]):
-        e = exp(-abs(x[k]))
+        e = exp(-abs(x[k]), TO_THE_LAST_BIT)
         e = e if abs(x[k]) < 700.0 else 0.0
         y = 1.0 / (1.0 + e)
         x[k] = e * y if x[k] > 0.0 else y

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixfield.kernels.counts import FlatCounts, member_decides
-from mixfield.kernels.exponential import exp
+from mixfield.kernels.exponential import TO_1E_13, exp
 from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, UInt32s, jit
 
 EMPTIEST = 1e-9  # smallest a_n: below, U / a_n would be rounding noise
@@ -43,9 +43,9 @@ class Views(NamedTuple):
 
 @jit(fastmath={"contract"})
 def exponential(x: Floats, out: Floats) -> None:
-    """out = exp(x) for x <= 0."""
+    """out = exp(x) for x <= 0, to 1e-13."""
     for k in range(x.shape[0]):
-        out[k] = exp(x[k])
+        out[k] = exp(x[k], TO_1E_13)
 
 
 @jit()

@@ -24,7 +24,7 @@ def test_exponential_is_exp(size):
     x[0] = 0.0
     out = np.empty(size)
     silhouettes.exponential(x, out)
-    np.testing.assert_allclose(out, np.exp(x), rtol=2e-11)
+    np.testing.assert_allclose(out, np.exp(x), rtol=1e-13)
 
 
 def test_average_image_by_corners():
