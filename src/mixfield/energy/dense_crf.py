@@ -56,7 +56,7 @@ class DenseCRF:
         negligible: float = 0.05,
         symmetric: bool = True,
     ) -> None:
-        array = np.asarray(unary)
+        array = _arrays.as_numpy("unary", unary)
         if array.dtype not in (np.float32, np.float64):
             array = _arrays.floats("unary", unary)
         if array.ndim < 2 or array.size == 0:

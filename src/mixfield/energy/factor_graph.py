@@ -150,7 +150,8 @@ class FactorGraph:
         coupling : (m,) array J, or one number for all edges.
         """
         h = _arrays.floats("field", field)
-        pairs = np.asarray(edges).reshape(-1, 2) if np.size(edges) == 0 else np.asarray(edges)
+        pairs = _arrays.as_numpy("edges", edges)
+        pairs = pairs.reshape(-1, 2) if pairs.size == 0 else pairs
         strength = _arrays.floats("coupling", coupling)
         if not (np.isfinite(h).all() and np.isfinite(strength).all()):
             raise MixfieldError("field and coupling must be finite: both signs of a spin pay for them")

@@ -133,7 +133,7 @@ def _lattice(features: NDArray[Any], kernel: Kernel, strength: float, symmetric:
 
 
 def _real(name: str, value: Any) -> NDArray[Any]:
-    array = np.asarray(value)
+    array = _arrays.as_numpy(name, value)
     if array.dtype.kind not in "buif":
         raise MixfieldError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
     if array.dtype.itemsize > 1:
