@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._progress import Progress
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.pictures import intensities
 from mixfield.apps.strokes import is_strokes, stroke_field
@@ -109,7 +110,7 @@ def segment(
     n_labels: int | None = None,
     rng: int | np.random.Generator = 0,
     solver: Solver | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
 ) -> MixturePosterior:
     """Several weighted segmentations of an image.
 

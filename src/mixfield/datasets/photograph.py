@@ -7,7 +7,7 @@ of scikit-image contains.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -48,9 +48,9 @@ class ScribbledPhoto:
     names : of the labels.
     """
 
-    image: NDArray[np.uint8]
-    scribbles: NDArray[np.int64]
-    superpixels: NDArray[np.int64]
+    image: NDArray[np.uint8] = field(repr=False)
+    scribbles: NDArray[np.int64] = field(repr=False)
+    superpixels: NDArray[np.int64] = field(repr=False)
     names: tuple[str, ...] = NAMES
 
 

@@ -81,6 +81,9 @@ class DenseCRF:
         self.couplings = tuple(couplings)
         self.negligible = negligible
 
+    def __repr__(self) -> str:
+        return f"DenseCRF({self.shape} pixels with {self.n_labels} labels, {len(self.couplings)} kernels)"
+
     @classmethod
     def from_probabilities(
         cls,

@@ -63,6 +63,10 @@ class FactorGraph:
         for array in (self.label_counts, self.unary, self.edges, self.table_of, self.tables):
             _arrays.frozen(array)
 
+    def __repr__(self) -> str:
+        higher = f", {len(self.higher)} larger factors" if self.higher else ""
+        return f"FactorGraph({self.shape} variables with {self.n_labels} labels, {len(self.edges)} edges{higher})"
+
     # ------------------------------------------------------------------ construction
 
     @classmethod

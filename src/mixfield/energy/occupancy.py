@@ -84,6 +84,10 @@ class Occupancy:
         self._views = scene.reduced_views
         self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
 
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"Occupancy({rows} x {columns} cells, {len(self.masks)} masks)"
+
     @cached_property
     def views(self) -> Views:
         """Masks and rectangles as arrays of `kernels.silhouettes`."""
