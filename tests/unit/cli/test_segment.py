@@ -75,11 +75,13 @@ def test_other_settings_into_a_folder_with_results_are_refused_for_one_image_and
     many = (folder / "images", "--scores", folder / "scores", "--out", folder / "many")
     for arguments in (one, many):
         assert run(*arguments, "--modes", 1).exit_code == 0
-        assert "holds results of other settings" in fails(monkeypatch, capsys, *arguments, "--modes", 2)
+        assert "holds results of other settings" in error_of(monkeypatch, capsys, "segment", *arguments, "--modes", 2)
         assert run(*arguments, "--modes", 1).exit_code == 0
     other = (folder / "images" / "b.png", "--scores", folder / "scores" / "b.npy", "--modes", 1)
     for out in ("one", "many"):
-        assert "holds results of other settings" in fails(monkeypatch, capsys, *other, "--out", folder / out)
+        assert "holds results of other settings" in error_of(
+            monkeypatch, capsys, "segment", *other, "--out", folder / out
+        )
 
 
 def test_names_of_labels(folder):
