@@ -18,10 +18,56 @@ LARGEST = 1e100  # sums and squares of such numbers do not overflow
 SMALL, LARGE = 1e-30, 1e30  # also in float32
 
 
+def as_numpy(name: str, value: Any) -> NDArray[Any]:
+    """A NumPy array from anything that holds one.
+
+    Tensors of PyTorch are detached from their graph and copied to the CPU; arrays of xarray, Dask, JAX and others
+    convert themselves.  Arrays with masked entries and sparse matrices are refused: the values of masked entries are
+    not meant, and a sparse matrix becomes an object.
+    """
+    if type(value) is np.ndarray:
+        return value
+    if isinstance(value, np.ma.MaskedArray):
+        return _unmasked(name, value)
+    if not hasattr(value, "__array__") and hasattr(value, "toarray"):
+        raise MixfieldError(f"{name} must be a dense array, got {_type_name(value)}; call its .toarray()")
+    try:
+        return np.asarray(_on_cpu(value) if hasattr(value, "detach") else value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise MixfieldError(f"{name} must be an array of numbers, got {_type_name(value)}: {error}") from None
+
+
+def _unmasked(name: str, value: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """The data of a masked array of which no entry is masked."""
+    masked = int(np.count_nonzero(np.ma.getmaskarray(value)))
+    if masked:
+        raise MixfieldError(
+            f"{name} is a masked array with {masked} masked entries; fill them with .filled(value), "
+            "for instance with -1 where a label map is unknown"
+        )
+    return np.asarray(value.data)
+
+
+def _on_cpu(tensor: Any) -> Any:
+    """A tensor of PyTorch without its gradient, in main memory; in float32 if NumPy does not know its dtype."""
+    plain = tensor.detach().cpu()
+    try:
+        return plain.numpy()
+    except TypeError:  # bfloat16
+        return plain.float().numpy()
+
+
+def _type_name(value: object) -> str:
+    """The type with its package, such as ``torch.Tensor``."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
+
+
 def floats(name: str, value: ArrayLike, *, largest: float = LARGEST) -> Floats:
     """A contiguous native float64 array without NaN and -inf (costs may be +inf), of numbers up to ``largest``."""
     try:
-        array = np.asarray(value, dtype=np.float64, order="C")
+        array = np.asarray(as_numpy(name, value), dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise MixfieldError(f"{name} must be an array of numbers, got {type(value).__name__}: {error}") from None
     if np.isnan(array).any():
@@ -46,7 +92,7 @@ def _extreme(array: Floats) -> float:
 
 def integers(name: str, value: ArrayLike, *, low: int, high: int) -> NDArray[np.int64]:
     """A contiguous int64 array with every entry in ``low <= x < high``."""
-    array = np.asarray(value)
+    array = as_numpy(name, value)
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     whole = array.dtype.kind == "f" and bool(np.all(np.isfinite(array) & (array == np.floor(array))))

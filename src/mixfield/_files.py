@@ -31,6 +31,22 @@ def draft(path: StrPath) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_writable(folder: StrPath) -> None:
+    """Raise a `MixfieldError` unless a file can be created in a folder, or in the first ancestor that exists.
+
+    A file is created and removed: permission bits do not tell about read-only file systems, and root ignores them.
+    """
+    place = Path(folder)
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    probe = place / f".{secrets.token_hex(8)}.draft"
+    try:
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as error:
+        raise MixfieldError(f"cannot write to {folder}: {error.strerror or error}") from None
+
+
 def write_bytes(path: StrPath, content: bytes) -> None:
     """Write a file in one step: a concurrent reader gets the old or the new content."""
     with draft(path) as temporary:

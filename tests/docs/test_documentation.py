@@ -181,3 +181,40 @@ def test_changelog_and_citation_name_the_version():
     newest = re.search(r"^## (\S+)", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE)[1]
     cited = re.search(r"^version: (\S+)", text_of(ROOT / "CITATION.cff"), re.MULTILINE)[1]
     assert newest == cited == version
+
+
+def documented_keys(heading: str) -> list[dict[str, str]]:
+    """The tables of a section of the page about scene files: key -> default."""
+    section = text_of(DOCS / "scene-file.md").split(f"## {heading}\n")[1].split("\n## ")[0]
+    tables: list[dict[str, str]] = []
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0] == "key":
+            tables.append({})
+        elif line.startswith("| `"):
+            tables[-1][cells[0].strip("`")] = cells[2]
+    return tables
+
+
+def test_the_page_about_scene_files_has_every_key_of_the_reader():
+    from mixfield.io import scene_file
+
+    scene, person = documented_keys("Scene")
+    (camera,) = documented_keys("Cameras")
+    (pom,) = documented_keys("POM files")
+    assert set(scene) == scene_file._SCENE_KEYS
+    assert set(person) == scene_file._PERSON_KEYS
+    assert set(camera) == scene_file._CAMERA_KEYS
+    assert set(pom) | scene_file._FOOTAGE_KEYS == scene_file._POM_KEYS
+
+
+def test_the_page_about_scene_files_has_the_defaults_of_the_reader():
+    import inspect
+
+    from mixfield.scene.camera import Person
+
+    scene, person = documented_keys("Scene")
+    parameters = inspect.signature(mixfield.Scene.from_cameras).parameters
+    for key in ("cell", "margin", "density"):
+        assert float(scene[key]) == parameters[key].default
+    assert {key: float(value) for key, value in person.items()} == vars(Person())

@@ -8,6 +8,11 @@ from .segmentation import Kernels as Kernels
 from .segmentation import entropy_gap as entropy_gap
 from .segmentation import segment as segment
 from .segmentation import segmentation_energy as segmentation_energy
+from .segmentation import segmentation_field as segmentation_field
+from .strokes import is_strokes as is_strokes
+from .strokes import slic_superpixels as slic_superpixels
+from .strokes import stroke_field as stroke_field
+from .superpixels import SegmentationField as SegmentationField
 from .superpixels import as_pixels as as_pixels
 from .superpixels import superpixel_energy as superpixel_energy
 from .tracking import Tracks as Tracks

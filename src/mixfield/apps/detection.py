@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._progress import Progress
 from mixfield.criteria.base import Criterion
 from mixfield.criteria.field_ranked import PLACE, FieldRanked, place_radius
 from mixfield.criteria.neighbourhood import NeighbourhoodEntropy
@@ -34,6 +35,7 @@ def detect(
     criterion: str | Criterion = "field",
     solver: Solver | None = None,
     rng: int | np.random.Generator = 0,
+    progress: Progress = None,
     **options: float | str,
 ) -> MixturePosterior:
     """Several weighted explanations of foreground masks by people on the ground.
@@ -48,6 +50,7 @@ def detect(
         cell with the largest entropy gap and its neighbours; or an object with ``propose``.
     solver : tolerance, iteration limit and threads; by default those of `Occupancy`.
     rng : seed or generator.
+    progress : as for `infer`.
     options : ``form``, ``variance``, ``noise``, ``ignored`` and ``damping`` of `Occupancy`.
 
     Returns
@@ -62,6 +65,7 @@ def detect(
         rng=rng,
         criterion=_criterion(criterion, scene),
         solver=solver,
+        progress=progress,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixfield import _arrays
 from mixfield.apps.pictures import resize_bilinear, same_aspect
 from mixfield.errors import InfeasibleError, MixfieldError
 
@@ -41,7 +42,7 @@ def probabilities(
     unknown : values of a label map that mean an unknown label.
     n_labels : number of labels of a label map; by default its largest label plus one.
     """
-    array = np.asarray(scores)
+    array = _arrays.as_numpy("scores", scores)
     if array.ndim not in (2, 3) or array.size == 0 or array.dtype.kind not in "buif":
         raise MixfieldError(
             "scores must be an array (H, W, L) of probabilities or (H, W) of labels, "
@@ -70,7 +71,7 @@ def from_labels(
     n_labels: int | None = None,
 ) -> Float32s:
     """(H, W, L) probabilities of a label map (H, W) that is right with probability ``certainty``."""
-    array = np.asarray(labels).astype(np.int64)
+    array = _arrays.as_numpy("labels", labels).astype(np.int64)
     known = ~np.isin(array, np.asarray(unknown, np.int64))
     if not known.any():
         raise MixfieldError(f"scores must give some pixel a label, got only unknown ones ({_listed(unknown)})")

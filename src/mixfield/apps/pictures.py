@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixfield import _arrays
 from mixfield.errors import MixfieldError
 
 Float32s = NDArray[np.float32]
@@ -20,7 +21,7 @@ def intensities(image: ArrayLike) -> Float32s:
     image : (H, W) or (H, W, channels); the fourth of four channels is alpha and dropped.  The dtype determines the
         range: ``bool``, 0 to 65535 for ``uint16``, 0 to 1 for floats, 0 to 255 for other integers.
     """
-    array = np.asarray(image)
+    array = _arrays.as_numpy("image", image)
     if array.ndim not in (2, 3) or array.size == 0 or array.dtype.kind not in "buif":
         raise MixfieldError(
             f"image must be an array (H, W) or (H, W, channels) of numbers, got shape {array.shape} of {array.dtype}"

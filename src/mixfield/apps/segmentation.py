@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._progress import Progress
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.pictures import intensities
+from mixfield.apps.strokes import is_strokes, stroke_field
+from mixfield.apps.superpixels import SegmentationField
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.mixture.posterior import MixturePosterior
@@ -58,17 +61,41 @@ def segmentation_energy(
     *,
     kernels: Kernels | None = None,
     logits: bool = False,
-    certainty: float = CERTAINTY,
+    certainty: float | None = None,
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
 ) -> DenseCRF:
-    """The dense CRF that `segment` solves; the parameters are those of `segment`."""
+    """The dense CRF that `segment` solves, of strokes if kernels are given; the parameters are those of `segment`."""
     picture = intensities(image)
     height, width = picture.shape[:2]
-    probs = probabilities(
-        scores, (height, width), logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels
-    )
+    sure = CERTAINTY if certainty is None else certainty
+    probs = probabilities(scores, (height, width), logits=logits, certainty=sure, unknown=unknown, n_labels=n_labels)
     return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels()))
+
+
+def segmentation_field(
+    image: ArrayLike,
+    scores: ArrayLike,
+    *,
+    kernels: Kernels | None = None,
+    logits: bool = False,
+    certainty: float | None = None,
+    unknown: Sequence[int] = UNKNOWN,
+    n_labels: int | None = None,
+) -> SegmentationField:
+    """The field that `segment` solves: superpixels for strokes without kernels, else a dense CRF."""
+    if kernels is None and not logits and is_strokes(scores, unknown):
+        return stroke_field(image, scores, certainty=certainty, unknown=unknown, n_labels=n_labels)
+    crf = segmentation_energy(
+        image,
+        scores,
+        kernels=kernels,
+        logits=logits,
+        certainty=certainty,
+        unknown=unknown,
+        n_labels=n_labels,
+    )
+    return SegmentationField(crf)
 
 
 def segment(
@@ -78,12 +105,12 @@ def segment(
     *,
     kernels: Kernels | None = None,
     logits: bool = False,
-    certainty: float = CERTAINTY,
+    certainty: float | None = None,
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
     rng: int | np.random.Generator = 0,
     solver: Solver | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
 ) -> MixturePosterior:
     """Several weighted segmentations of an image.
 
@@ -92,12 +119,13 @@ def segment(
     image : (H, W) or (H, W, channels).  The dtype determines the range: 0 to 255 for ``uint8`` and other integers, 0 to
         65535 for ``uint16``, 0 to 1 for floats, or ``bool``.  The fourth of four channels is alpha and dropped.
     scores : (H, W, L) probabilities, which need not sum to one and may be zero; or (H, W) floats, the probability of
-        label 1 against 0; or (H, W) integers, a label map or scribbles, with values of ``unknown`` elsewhere.  Another
+        label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
         resolution with the same aspect ratio is resized; (L, H, W) is accepted if (H, W, L) does not fit the image.
     n_modes : number of segmentations; fewer are returned, with a `FewerModesWarning`, if there are no more.
-    kernels : of the dense CRF.
+    kernels : of the dense CRF.  Without them, strokes (a label map in which most pixels are unknown) are segmented by
+        superpixels, which need scikit-image, see `mixfield.apps.strokes`.
     logits : the scores are logits or log-probabilities.
-    certainty : probability of the label that a label map gives.
+    certainty : probability of the label that a label map gives; 0.9 by default, 0.99 for strokes.
     unknown : values of a label map that mean an unknown label.
     n_labels : number of labels of a label map; by default its largest label plus one.
     rng, solver, progress : as for `infer`.
@@ -112,12 +140,12 @@ def segment(
     >>> import numpy as np, mixfield as mf
     >>> image = np.zeros((12, 16), np.uint8)
     >>> image[:, 8:] = 200
-    >>> scribbles = np.full((12, 16), -1)
-    >>> scribbles[6, 1:6], scribbles[6, 10:15] = 0, 1
-    >>> mf.segment(image, scribbles, n_modes=1, certainty=0.99).labelings()[0, 0]
+    >>> strokes = np.full((12, 16), -1)
+    >>> strokes[6, 1:6], strokes[6, 10:15] = 0, 1
+    >>> mf.segment(image, strokes, n_modes=1).labelings()[0, 0]
     array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
     """
-    energy = segmentation_energy(
+    field = segmentation_field(
         image,
         scores,
         kernels=kernels,
@@ -126,7 +154,7 @@ def segment(
         unknown=unknown,
         n_labels=n_labels,
     )
-    return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
+    return field.over_pixels(infer(field.energy, n_modes, rng=rng, solver=solver, progress=progress))
 
 
 def entropy_gap(

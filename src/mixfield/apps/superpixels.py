@@ -7,7 +7,7 @@ costs of pixels are averaged, which comes closer to one observation per region, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.pictures import intensities
+from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.energy.unary import log_costs
 from mixfield.mixture.posterior import MixturePosterior
@@ -25,6 +26,28 @@ Ints = NDArray[np.int64]
 
 UNIFORM = 1e-6  # relative range of the probabilities of a pixel below which they carry no information
 FLOOR = 1e-8  # smallest probability, as in `DenseCRF.from_probabilities`
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentationField:
+    """The field whose modes are segmentations of an image.
+
+    Attributes
+    ----------
+    energy : over the pixels (H, W) of an image, or over its superpixels.
+    superpixels : (H, W) the variable of each pixel; None if the variables are pixels.
+    """
+
+    energy: DenseCRF | FactorGraph
+    superpixels: Ints | None = None
+
+    def over_pixels(self, posterior: MixturePosterior) -> MixturePosterior:
+        """A posterior of this field as a posterior over the pixels."""
+        return posterior if self.superpixels is None else as_pixels(posterior, self.superpixels)
+
+    def at_pixels(self, values: Floats) -> Floats:
+        """(H, W) numbers of the pixels from those of the variables."""
+        return values if self.superpixels is None else values[self.superpixels]
 
 
 def superpixel_energy(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, tee
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._progress import Progress, shown
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.scene.ground import Ground
@@ -68,6 +69,12 @@ class Tracks:
     ground: Ground
     motion: Motion = field(repr=False)
     frame_rate: float | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"Tracks({len(self.by_identity)} tracks in {self.frames} frames, "
+            f"{len(self.table) / max(self.frames, 1):.1f} people per frame, cost={self.cost:.6g}, gap={self.gap:.3g} %)"
+        )
 
     @property
     def gap(self) -> float:
@@ -138,7 +145,7 @@ def track(
     price: Price = posterior_price,
     windows: Windows = Windows(),  # noqa: B008 (frozen)
     time_limit: float = 60.0,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = None,
 ) -> Tracks:
     """Choose one mode per frame, and join the people of successive frames into tracks.
 
@@ -157,7 +164,8 @@ def track(
     price : cost of choosing a mode: `posterior_price`, or `printed_price` as in the paper.
     windows : how long sequences are cut.
     time_limit : seconds for each window, after which its best answer so far is used.
-    progress : called with the number of frames solved.
+    progress : called with the number of frames solved; by default a bar appears on a terminal after two seconds, and
+        with False nothing does.
 
     Examples
     --------
@@ -175,12 +183,18 @@ def track(
     for_costs, for_confidence = tee(_presence(posteriors, ground))
     frames = (frame_costs(weights, q, clip=clip, price=price) for weights, q in for_costs)
     segments, tables = [], []
-    for segment in choose_in_windows(frames, motion, windows=windows, time_limit=seconds, progress=progress):
-        solved = islice(for_confidence, len(segment.modes))
-        presence = [q[k] for (_, q), k in zip(solved, segment.modes.tolist(), strict=True)]
-        segments.append(segment)
-        tables.append(_records(segment, np.stack(presence), ground))
+    with shown(progress, "frames", _length(posteriors)) as advance:
+        for segment in choose_in_windows(frames, motion, windows=windows, time_limit=seconds, progress=advance):
+            solved = islice(for_confidence, len(segment.modes))
+            presence = [q[k] for (_, q), k in zip(solved, segment.modes.tolist(), strict=True)]
+            segments.append(segment)
+            tables.append(_records(segment, np.stack(presence), ground))
     return _joined(segments, tables, ground, motion, frame_rate)
+
+
+def _length(posteriors: Iterable[MixturePosterior]) -> int | None:
+    """Number of frames; None for a generator."""
+    return len(posteriors) if isinstance(posteriors, Sized) else None
 
 
 def _radius(ground: Ground, frame_rate: float | None, max_speed: float) -> int:

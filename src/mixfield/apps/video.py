@@ -7,7 +7,7 @@ likely right; the best sequence of modes is a shortest path in a trellis.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._progress import Progress, shown
 from mixfield.apps.matching import Flow, Matcher, Picture
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
@@ -72,6 +73,10 @@ class VideoSegmentation:
     chosen_modes: Ints
     matched: Floats
     starts: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        other = int((self.chosen_modes > 0).sum())
+        return f"VideoSegmentation(labels {self.labels.shape}, another mode than the heaviest in {other} frames)"
 
 
 @dataclass
@@ -168,7 +173,7 @@ def segment_video(
     *,
     consistency: Consistency | None = None,
     weights: Iterable[ArrayLike | None] | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
 ) -> VideoSegmentation:
     """Choose the modes of a video that agree best with each other and with the evidence.
 
@@ -178,7 +183,8 @@ def segment_video(
     posteriors : the modes of each frame, from `segment`; None where a frame is missing.
     consistency : how successive frames are compared.
     weights : of the modes of each frame, such as ``posterior.calibrated(...)``; by default ``posterior.weights``.
-    progress : called with the number of frames done.
+    progress : called with the number of frames done; by default a bar appears on a terminal after two seconds, and with
+        False nothing does.
 
     Notes
     -----
@@ -187,10 +193,11 @@ def segment_video(
     path = ModePath(consistency or Consistency())
     decided: list[Decided] = []
     sources = (frames, posteriors) if weights is None else (frames, posteriors, weights)
-    for one in follow(_together(*sources), path):
-        decided.append(one)
-        if progress is not None:
-            progress(len(decided))
+    with shown(progress, "frames", len(frames) if isinstance(frames, Sized) else None) as advance:
+        for one in follow(_together(*sources), path):
+            decided.append(one)
+            if advance is not None:
+                advance(len(decided))
     label_maps = [one.labels for one in decided if one.labels is not None]
     if not label_maps:
         raise MixfieldError("frames must hold at least one image, got none")

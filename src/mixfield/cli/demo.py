@@ -75,8 +75,8 @@ def _print_photo(facts: dict[str, Any], out: Path) -> str:
         for k, (weight, mode) in enumerate(zip(facts["weights"], facts["modes"], strict=True), 1)
     ]
     print_table("Interpretations of the same scribbles", ("mode", "probability", "differs from mode 1"), rows)
-    command = f"mixfield segment {out}/image.png --scores {out}/scribbles.png --out mixfield-segment"
-    return f"{command} && mixfield report mixfield-segment"
+    command = f"mixfield segment {out}/image.png --scores {out}/scribbles.png --names {out}/labels.txt"
+    return f"{command} --out mixfield-segment && mixfield report mixfield-segment"
 
 
 def _print_people(facts: dict[str, Any], out: Path) -> str:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixfield.cli import batching
-from mixfield.cli.options import Json, Threads, frame_slice, solver
+from mixfield.cli.detect_masks import mask_notes, mask_summary
+from mixfield.cli.options import Json, Threads, check_folder, frame_slice, solver
+from mixfield.cli.scene_init import write_first_scene
 from mixfield.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ def detect(
     init: Annotated[
         list[Path] | None, typer.Option(help="Write the scene file from these calibrations, one per camera, and stop.")
     ] = None,
+    unit: Annotated[
+        str, typer.Option(help="With --init: m, cm or mm of the calibrations.  [default: guessed, and said]")
+    ] = "",
     threads: Threads = None,
     engine: batching.Engine = "",
     workers: batching.Workers = None,
@@ -40,7 +45,7 @@ def detect(
 ) -> None:
     """Locate people on the ground plane: several explanations of each frame, with their probabilities."""
     if init:
-        _init(scene, init, as_json)
+        write_first_scene(scene, init, unit, as_json=as_json)
         return
     import mixfield as mf
     from mixfield.io.detection_run import DetectionRun, DetectionTask
@@ -48,6 +53,7 @@ def detect(
     from mixfield.io.scene_file import read_footage
 
     _check_criterion(criterion)
+    check_folder(out)
     area, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
     notes = _blind_cameras(area, scene)
@@ -56,6 +62,7 @@ def detect(
     where = batching.engine(engine, workers, scheduler)
     outcomes = DetectionRun(out, area, modes, criterion).outcomes(work, footage, chosen, engine=where)
     results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)
+    notes += mask_notes([results.facts.get(str(frame), {}) for frame in chosen], area, out, footage.computes_masks)
     people = {frame: results.facts[str(frame)]["people"] for frame in chosen if str(frame) in results.facts}
     write_mot(out / "detections.txt", people, area)
     facts = {
@@ -64,6 +71,7 @@ def detect(
         "seconds": time.perf_counter() - started,
         "folder": str(out),
         "people": {str(frame): [[round(x, 3), round(y, 3)] for x, y in found] for frame, found in people.items()},
+        "masks": mask_summary(results.facts.values()),
         "failures": results.failures,
         "notes": notes,
     }
@@ -74,6 +82,7 @@ def detect(
             typer.echo(note, err=True)
         results.check()
         _print(facts, out, pictures)
+        say(f"next: mixfield track {out} --scene {scene}")
     results.conclude(quiet=as_json)
 
 
@@ -95,11 +104,15 @@ class DetectAndDraw:
     def _draw(self, frame: int, folder: Path) -> None:
         import mixfield as mf
         from mixfield.io import opencv
-        from mixfield.reports.overlay import overlay
+        from mixfield.reports.overlay import mask_preview, overlay
 
+        footage = self.detected.footage
         (file,) = folder.glob("*.npz")
-        picture = overlay(mf.load(file), self.detected.scene, self.detected.footage.pictures(frame))
-        opencv.write_image(file.with_suffix(".png"), picture)
+        pictures = footage.pictures(frame)
+        opencv.write_image(file.with_suffix(".png"), overlay(mf.load(file), self.detected.scene, pictures))
+        if footage.computes_masks:
+            preview = mask_preview(pictures, footage.masks(frame))
+            opencv.write_image(folder / file.name.replace("frame_", "masks_").replace(".npz", ".png"), preview)
 
 
 def _print(facts: dict[str, Any], out: Path, pictures: int) -> None:
@@ -112,19 +125,10 @@ def _print(facts: dict[str, Any], out: Path, pictures: int) -> None:
     if any(out.glob("frame_*.png")):
         of_new = " (of new frames)" if pictures and computed < facts["frames"] else ""
         say(f"pictures:   {out}/frame_*.png{of_new}")
-
-
-def _init(path: Path, calibrations: list[Path], as_json: bool) -> None:
-    """Write a scene file whose area is the ground that the cameras see."""
-    from mixfield.errors import MixfieldError
-    from mixfield.io.calibration import read_camera
-    from mixfield.io.scene_file import visible_area, write_scene
-
-    if path.exists():
-        raise MixfieldError(f"{path} exists already; remove it first, or choose another name")
-    write_scene(path, calibrations, visible_area([read_camera(file) for file in calibrations]))
-    message = f"wrote {path}: check the area, and say where footage or masks are"
-    typer.echo(json.dumps({"scene": str(path)}) if as_json else message)
+    if any(out.glob("masks_*.png")):
+        say(f"masks:      {out}/masks_*.png, computed from the footage")
+    if facts["masks"]["blobs"]:
+        say(f"{100 * facts['masks']['people_sized']:.0f} % of the blobs of the masks have the size of a person")
 
 
 def _check_criterion(name: str) -> None:

@@ -42,17 +42,23 @@ def frame_slice(text: str) -> slice:
 
 def check_target(path: Path | None) -> None:
     """Raise a `MixfieldError` before the work if a file could not be written after it."""
+    from mixfield import _files
     from mixfield.errors import MixfieldError
 
-    if path is not None and not path.parent.is_dir():
+    if path is None:
+        return
+    if not path.parent.is_dir():
         raise MixfieldError(f"cannot write {path}: the folder {path.parent} does not exist")
-    if path is not None and path.is_dir():
+    if path.is_dir():
         raise MixfieldError(f"cannot write {path}: it is a folder, give the name of a file")
+    _files.check_writable(path.parent)
 
 
 def check_folder(path: Path) -> None:
-    """Raise a `MixfieldError` before the work if the output folder is a file."""
+    """Raise a `MixfieldError` before the work if the output folder is a file, or nothing can be written there."""
+    from mixfield import _files
     from mixfield.errors import MixfieldError
 
     if path.exists() and not path.is_dir():
         raise MixfieldError(f"cannot write to {path}: it is a file, --out is a folder")
+    _files.check_writable(path)

@@ -17,7 +17,7 @@ def segment(
     image: Annotated[Path | None, typer.Argument(help="An image, or a folder of images.")] = None,
     scores: Annotated[
         Path | None,
-        typer.Option(help="Probabilities (.npy, .npz) or a label map (.png); for a folder, a folder of them."),
+        typer.Option(help="Probabilities (.npy, .npz), a label map or strokes (.png); for a folder, a folder of them."),
     ] = None,
     modes: Annotated[int, typer.Option(min=1, help="How many segmentations to look for.")] = 4,
     out: Annotated[Path, typer.Option(help="Folder for the results; a stopped run goes on there.")] = Path(
@@ -29,11 +29,14 @@ def segment(
     ] = None,
     logits: Annotated[bool, typer.Option("--logits", help="The scores are logits or log-probabilities.")] = False,
     certainty: Annotated[
-        float | None, typer.Option(help="Probability that a label map is right.  [default: 0.9]")
+        float | None, typer.Option(help="Probability that a label map is right.  [default: 0.9; strokes 0.99]")
     ] = None,
     unknown: Annotated[list[int] | None, typer.Option(help="Unknown in a label map.  [default: -1 and 255]")] = None,
     labels: Annotated[
         int | None, typer.Option(min=1, help="Labels of a label map.  [default: as many as seen]")
+    ] = None,
+    names: Annotated[
+        Path | None, typer.Option(help="Names of the labels, one a line.  [default: those in a .npz of scores]")
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
@@ -46,6 +49,7 @@ def segment(
     from mixfield.errors import MixfieldError
     from mixfield.io.images import pillow
     from mixfield.io.kernels import read_kernels
+    from mixfield.io.names import read_names
 
     pillow()
     check_folder(out)
@@ -56,7 +60,8 @@ def segment(
         raise MixfieldError("give an image (or a folder of images) and its --scores, or --tune and a folder")
     options = {"logits": logits, "certainty": certainty, "unknown": unknown or None, "n_labels": labels}
     evidence = {name: value for name, value in options.items() if value is not None}
-    work = SegmentImage(modes, None if kernels is None else read_kernels(kernels), evidence, seed, threads)
+    given = None if kernels is None else read_kernels(kernels)
+    work = SegmentImage(modes, given, evidence, seed, threads, () if names is None else read_names(names))
     chosen = batching.engine(engine, workers, scheduler)
     if image.is_dir():
         segment_folder(work, image, scores, out, engine=chosen, as_json=as_json)

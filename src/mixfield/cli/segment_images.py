@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mixfield import _files
 from mixfield.cli import batching
 from mixfield.cli.options import solver
 from mixfield.cli.terminal import Progress, print_table, say
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mixfield.apps.segmentation import Kernels
     from mixfield.batch import Engine
 
+SETTINGS, RESULT, MANIFEST = "settings.json", "result.npz", "manifest.jsonl"
 NOTHING_WRITTEN = "nothing was written; the same command begins again, and fewer --modes take less time"
 
 
@@ -31,6 +33,7 @@ class SegmentImage:
     modes, seed, threads : options of the verb.
     kernels : None for the defaults.
     evidence : options of `mixfield.segment` about its scores.
+    names : of the labels; empty for those that the scores hold.
     """
 
     modes: int
@@ -38,6 +41,7 @@ class SegmentImage:
     evidence: dict[str, Any]
     seed: int
     threads: int | None
+    names: tuple[str, ...] = ()
 
     def __call__(self, files: tuple[Path, Path], folder: Path) -> dict[str, Any]:
         """An item of a batch: an image and its scores; the results are in a folder named after the image."""
@@ -48,41 +52,63 @@ class SegmentImage:
     ) -> dict[str, Any]:
         """Segment an image, write the results into a folder and return their facts."""
         import mixfield as mf
-        from mixfield.apps import entropy_gap, segmentation_energy
+        from mixfield.apps import entropy_gap, segmentation_field
+        from mixfield.apps.evidence import UNKNOWN
         from mixfield.io.images import read_image
+        from mixfield.io.names import names_in_scores
         from mixfield.io.scores import read_scores
-        from mixfield.reports.segmentation import write_segmentation
+        from mixfield.reports.segmentation import Given, write_segmentation
 
         started = time.perf_counter()
         picture = read_image(image)
         with solver(self.threads) as how:
-            energy = segmentation_energy(picture, read_scores(scores), kernels=self.kernels, **self.evidence)
-            posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how, progress=advance)
-            gap = entropy_gap(energy, posterior.modes[0], solver=how)
+            evidence = read_scores(scores)
+            field = segmentation_field(picture, evidence, kernels=self.kernels, **self.evidence)
+            posterior = mf.infer(field.energy, self.modes, rng=self.seed, solver=how, progress=advance)
+            gap = field.at_pixels(entropy_gap(field.energy, posterior.modes[0], solver=how))
         solved = time.perf_counter()
-        facts = write_segmentation(out, picture, posterior, gap)
+        names = self.names or names_in_scores(scores)
+        given = Given.of(field, evidence, names, unknown=self.evidence.get("unknown", UNKNOWN))
+        facts = write_segmentation(out, picture, posterior, gap, given)
         return facts | {"seconds": solved - started, "seconds_writing": time.perf_counter() - solved}
 
     def settings(self) -> dict[str, Any]:
         """Everything that the results depend on; threads do not change them."""
         kernels = None if self.kernels is None else asdict(self.kernels)
-        return {"modes": self.modes, "kernels": kernels, "evidence": self.evidence, "seed": self.seed}
+        return {"modes": self.modes, "kernels": kernels, "evidence": self.evidence, "seed": self.seed} | (
+            {"names": list(self.names)} if self.names else {}
+        )
 
 
 def segment_image(work: SegmentImage, image: Path, scores: Path, out: Path, *, as_json: bool) -> None:
-    """Segment one image."""
+    """Segment one image; a folder with a result of other settings or of another image is refused, as by a batch."""
+    settings = work.settings() | {"image": image.name}
+    _check_settings(out, settings)
     with Progress("modes", work.modes, quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
         facts = {"image": str(image), "out": str(out)} | work.write(image, scores, out, advance)
+    _files.write_text(out / SETTINGS, json.dumps(settings) + "\n")
     if as_json:
         typer.echo(json.dumps(facts))
         return
     _print_modes(image.name, facts)
-    say(f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz")
+    say(f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz", f"next: mixfield report {out}")
+
+
+def _check_settings(out: Path, settings: dict[str, Any]) -> None:
+    """Raise a `MixfieldError` if a folder has results that are not of these settings."""
+    from mixfield.errors import MixfieldError
+    from mixfield.io.documents import read_json
+
+    if not any((out / name).exists() for name in (SETTINGS, RESULT, MANIFEST)):
+        return
+    earlier = read_json(out / SETTINGS) if (out / SETTINGS).is_file() else None
+    if earlier != json.loads(json.dumps(settings)):
+        raise MixfieldError(f"{out} holds results of other settings; give another folder (--out), or empty it")
 
 
 def segment_folder(work: SegmentImage, images: Path, scores: Path, out: Path, *, engine: Engine, as_json: bool) -> None:
     """Segment every image of a folder; an image that fails does not stop the others."""
-    from mixfield import _files, batch
+    from mixfield import batch
     from mixfield.io.folders import pairs
 
     matched, unmatched = pairs(images, scores)

@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 
+from mixfield._progress import hidden
+
 AGAIN = "give the same command again"
 INTERRUPTED = 130  # exit code of a shell command ended by SIGINT
 
@@ -53,12 +55,13 @@ def stop(message: str, *, so_far: str = "") -> typer.Exit:
 
 
 def stoppable(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb with a message and exit code 130 after Ctrl-C."""
+    """The verb with a message and exit code 130 after Ctrl-C, and without the progress bars of the library."""
 
     @wraps(verb)
     def run(*arguments: Any, **options: Any) -> None:
         try:
-            verb(*arguments, **options)
+            with hidden():
+                verb(*arguments, **options)
         except KeyboardInterrupt:
             raise stop(AGAIN) from None
 

@@ -6,7 +6,9 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from statistics import median_low
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from mixfield.scene.ground import Ground
     from mixfield.scene.scene import Scene
 
+MOSTLY = 0.5  # share of steps at the speed limit that is mentioned
 NOTHING_WRITTEN = "no tracks were written; the same command begins again, and a smaller --window takes less time"
 
 
@@ -30,7 +33,9 @@ def track(
     out: Annotated[Path, typer.Option(help="Table of tracks; .txt (MOT), .json and .html go beside it.")] = Path(
         "tracks.csv"
     ),
-    frame_rate: Annotated[float | None, typer.Option(help="Frames per second.  [default: one cell a frame]")] = None,
+    frame_rate: Annotated[
+        float | None, typer.Option(help="Frames per second.  [default: of the scene or its video]")
+    ] = None,
     max_speed: Annotated[float, typer.Option(help="Metres per second, with a frame rate.")] = 2.5,
     doors: Annotated[str, typer.Option(help="Where people come and go: border, anywhere or nowhere.")] = "border",
     entry_cost: Annotated[float | None, typer.Option(help="What each track must earn, in nats.")] = None,
@@ -44,16 +49,19 @@ def track(
     import mixfield as mf
 
     check_target(out)
-    options: dict[str, Any] = {"frame_rate": frame_rate, "max_speed": max_speed, "doors": doors}
+    paths = _posteriors(modes)
+    numbers = [_number(path, i) for i, path in enumerate(paths)]
+    where = _scene(scene, cell, paths[0])
+    rate = _recorded_rate(scene, numbers) if frame_rate is None else frame_rate
+    options: dict[str, Any] = {"frame_rate": rate, "max_speed": max_speed, "doors": doors}
     options |= {"price": _price(price), "windows": mf.temporal.Windows(window, overlap), "time_limit": time_limit}
     options |= {} if entry_cost is None else {"entry_cost": entry_cost}
-    paths = _posteriors(modes)
-    where = _scene(scene, cell, paths[0])
     started = time.perf_counter()
     with Progress("frames", len(paths), quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
         tracks = mf.track(_loaded(paths), where, progress=advance, **options)
-    facts = tracks.summary() | {"seconds": time.perf_counter() - started, "table": str(out)}
-    _write(out, tracks, where, [_number(path, i) for i, path in enumerate(paths)], frame_rate, f"Tracks of {modes}")
+    facts = tracks.summary() | {"seconds": time.perf_counter() - started, "table": str(out), "frame_rate": rate}
+    facts["notes"] = _notes(facts, max_speed)
+    _write(out, tracks, where, numbers, rate, f"Tracks of {modes}")
     if as_json:
         typer.echo(json.dumps(facts))
     else:
@@ -85,8 +93,32 @@ def _print(facts: dict[str, Any], tracks: Tracks, out: Path) -> None:
         f"another mode than the heaviest in {facts['frames_not_heaviest']} frames",
         f"speed {facts['median_speed']:.2f} {facts['speed_unit']} (median), {facts['fastest']:.2f} (fastest), "
         f"{100 * facts['steps_at_limit']:.0f} % of the steps at the limit; {100 * facts['unseen']:.0f} % unseen",
+        *(f"note: {note}" for note in facts["notes"]),
         *(f"wrote {path}" for path in (out, out.with_suffix(".txt"), out.with_suffix(".html"))),
     )
+
+
+def _recorded_rate(scene: Path | None, numbers: list[int]) -> float | None:
+    """Posteriors per second: the rate of the scene file or its video, over the step of the frame numbers."""
+    from mixfield.errors import MixfieldError
+    from mixfield.io.scene_file import read_footage
+
+    try:
+        rate = None if scene is None else read_footage(scene).frame_rate
+    except (MixfieldError, OSError):  # tracks need no footage
+        return None
+    steps = [after - before for before, after in pairwise(numbers) if after > before]
+    return None if rate is None else rate / (median_low(steps) if steps else 1)
+
+
+def _notes(facts: dict[str, Any], max_speed: float) -> list[str]:
+    """A note if most steps are as long as they may be: then people are faster than the limit, and tracks break."""
+    if facts["steps_at_limit"] <= MOSTLY:
+        return []
+    share = f"{100 * facts['steps_at_limit']:.0f} % of the steps are at the limit of"
+    if facts["frame_rate"] is None:
+        return [f"{share} one cell a frame, so tracks may break: give --frame-rate, or frame_rate in the scene file"]
+    return [f"{share} {max_speed:g} m/s at {facts['frame_rate']:g} frames/s, so tracks may break: check both"]
 
 
 def _price(name: str) -> Any:

@@ -76,6 +76,9 @@ class Cardinality:
         side = poisson_binomial.at_least if self.sign > 0 else poisson_binomial.fewer_than
         return side(p, self.count)
 
+    def __repr__(self) -> str:
+        return f"Cardinality({self})"
+
     def __str__(self) -> str:
         relation = "at least" if self.sign > 0 else "fewer than"
         shown = ", ".join(f"{i}={v}" for i, v in zip(self.group[:4].tolist(), self.labels[:4].tolist(), strict=True))

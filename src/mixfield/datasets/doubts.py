@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,8 @@ class DoubtfulWalk:
     """
 
     ground: Ground
-    posteriors: tuple[MixturePosterior, ...]
-    truth: NDArray[np.void]
+    posteriors: tuple[MixturePosterior, ...] = field(repr=False)
+    truth: NDArray[np.void] = field(repr=False)
 
 
 def doubtful_walk(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,8 +40,8 @@ class Walk:
     """
 
     scene: Scene
-    masks: Mask
-    truth: Floats
+    masks: Mask = field(repr=False)
+    truth: Floats = field(repr=False)
 
 
 def walking_people(

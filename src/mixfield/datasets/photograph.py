@@ -7,16 +7,16 @@ of scikit-image contains.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.strokes import slic_superpixels
 from mixfield.errors import MixfieldError
 
 REDUCTION = 2  # of the photograph, 512 x 512 pixels
-SUPERPIXELS = 400
 BACKGROUND, ASTRONAUT = 0, 1
 NAMES = ("background", "astronaut")
 STROKE_RADIUS = 1  # pixels
@@ -48,9 +48,9 @@ class ScribbledPhoto:
     names : of the labels.
     """
 
-    image: NDArray[np.uint8]
-    scribbles: NDArray[np.int64]
-    superpixels: NDArray[np.int64]
+    image: NDArray[np.uint8] = field(repr=False)
+    scribbles: NDArray[np.int64] = field(repr=False)
+    superpixels: NDArray[np.int64] = field(repr=False)
     names: tuple[str, ...] = NAMES
 
 
@@ -58,7 +58,6 @@ def scribbled_photo() -> ScribbledPhoto:
     """The photograph of an astronaut with scribbles, from the package of scikit-image; nothing is downloaded."""
     try:
         from skimage.data import astronaut
-        from skimage.segmentation import slic
     except ImportError:
         raise MixfieldError(
             "the photograph comes with scikit-image: pip install 'mixfield[demo]' (or try mixfield demo --graph)"
@@ -66,8 +65,7 @@ def scribbled_photo() -> ScribbledPhoto:
     full = astronaut()  # type: ignore[no-untyped-call, unused-ignore]
     side = full.shape[0] // REDUCTION
     image = full.reshape(side, REDUCTION, side, REDUCTION, 3).mean((1, 3)).round().astype(np.uint8)
-    superpixels = slic(image, n_segments=SUPERPIXELS, compactness=10, start_label=0)
-    return ScribbledPhoto(image, _draw_strokes(image.shape[:2]), superpixels.astype(np.int64))
+    return ScribbledPhoto(image, _draw_strokes(image.shape[:2]), slic_superpixels(image))
 
 
 def _draw_strokes(shape: tuple[int, int]) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,7 +59,7 @@ class Exact:
     """
 
     log_z: float
-    marginals: Floats
+    marginals: Floats = field(repr=False)
     treewidth: int
     table_bytes: int
 

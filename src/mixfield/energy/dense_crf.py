@@ -56,7 +56,7 @@ class DenseCRF:
         negligible: float = 0.05,
         symmetric: bool = True,
     ) -> None:
-        array = np.asarray(unary)
+        array = _arrays.as_numpy("unary", unary)
         if array.dtype not in (np.float32, np.float64):
             array = _arrays.floats("unary", unary)
         if array.ndim < 2 or array.size == 0:
@@ -80,6 +80,9 @@ class DenseCRF:
         self.least = least  # (n,) part of every label's cost, or (1,) zero
         self.couplings = tuple(couplings)
         self.negligible = negligible
+
+    def __repr__(self) -> str:
+        return f"DenseCRF({self.shape} pixels with {self.n_labels} labels, {len(self.couplings)} kernels)"
 
     @classmethod
     def from_probabilities(

@@ -63,6 +63,10 @@ class FactorGraph:
         for array in (self.label_counts, self.unary, self.edges, self.table_of, self.tables):
             _arrays.frozen(array)
 
+    def __repr__(self) -> str:
+        higher = f", {len(self.higher)} larger factors" if self.higher else ""
+        return f"FactorGraph({self.shape} variables with {self.n_labels} labels, {len(self.edges)} edges{higher})"
+
     # ------------------------------------------------------------------ construction
 
     @classmethod
@@ -150,7 +154,8 @@ class FactorGraph:
         coupling : (m,) array J, or one number for all edges.
         """
         h = _arrays.floats("field", field)
-        pairs = np.asarray(edges).reshape(-1, 2) if np.size(edges) == 0 else np.asarray(edges)
+        pairs = _arrays.as_numpy("edges", edges)
+        pairs = pairs.reshape(-1, 2) if pairs.size == 0 else pairs
         strength = _arrays.floats("coupling", coupling)
         if not (np.isfinite(h).all() and np.isfinite(strength).all()):
             raise MixfieldError("field and coupling must be finite: both signs of a spin pay for them")

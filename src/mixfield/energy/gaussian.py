@@ -7,7 +7,7 @@ The cost of two pixels i, j with labels l, l' is ``weight * compatibility[l, l']
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ class Bilateral:
     weight, compatibility, normalization : as for `Gaussian`.
     """
 
-    image: ArrayLike
+    image: ArrayLike = field(repr=False)
     sxy: float | Sequence[float]
     srgb: float | Sequence[float]
     weight: float | ArrayLike = 1.0
@@ -90,7 +90,7 @@ class Features:
     weight, compatibility, normalization : as for `Gaussian`.
     """
 
-    array: ArrayLike
+    array: ArrayLike = field(repr=False)
     weight: float | ArrayLike = 1.0
     compatibility: ArrayLike | None = None
     normalization: Normalization = "symmetric"
@@ -133,7 +133,7 @@ def _lattice(features: NDArray[Any], kernel: Kernel, strength: float, symmetric:
 
 
 def _real(name: str, value: Any) -> NDArray[Any]:
-    array = np.asarray(value)
+    array = _arrays.as_numpy(name, value)
     if array.dtype.kind not in "buif":
         raise MixfieldError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
     if array.dtype.itemsize > 1:

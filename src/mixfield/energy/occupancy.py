@@ -84,6 +84,10 @@ class Occupancy:
         self._views = scene.reduced_views
         self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
 
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"Occupancy({rows} x {columns} cells, {len(self.masks)} masks)"
+
     @cached_property
     def views(self) -> Views:
         """Masks and rectangles as arrays of `kernels.silhouettes`."""
@@ -175,7 +179,7 @@ def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
     """(H, W) a mask in [0, 1] at the reduced size of its view."""
     name = f"mask of view {view.name!r}" if view.name else "mask"
     try:
-        image = np.asarray(mask)
+        image = _arrays.as_numpy(name, mask)
         values = image.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise MixfieldError(f"{name} must be an array of numbers, got {type(mask).__name__}: {error}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixfield import _arrays
 from mixfield.errors import InfeasibleError, MixfieldError
 from mixfield.kernels.constants import FORBIDDEN as FORBIDDEN
 
@@ -31,7 +32,7 @@ def bounded(costs: NDArray[np.floating], shape: tuple[int, ...]) -> tuple[NDArra
 
 def log_costs(probs: ArrayLike, floor: float) -> Float32s:
     """Costs of probabilities (*shape, L)."""
-    array = np.asarray(probs)
+    array = _arrays.as_numpy("probs", probs)
     if array.ndim < 2 or array.size == 0 or array.dtype.kind not in "buif":
         raise MixfieldError(f"probs must be an array (H, W, L) of numbers, got shape {array.shape} of {array.dtype}")
     array = array.astype(np.float32)

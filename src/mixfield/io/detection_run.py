@@ -14,6 +14,7 @@ from mixfield import batch
 from mixfield.apps.detection import detect, positions
 from mixfield.errors import MixfieldError
 from mixfield.io.footage import Footage
+from mixfield.io.mask_check import blobs
 from mixfield.mixture.posterior import MixturePosterior, load
 from mixfield.scene.scene import Scene
 from mixfield.solvers.options import Solver
@@ -83,7 +84,8 @@ class DetectionRun:
 
 @dataclass(frozen=True)
 class DetectionTask:
-    """Detects the people of one frame and saves the posterior; returns the positions of the heaviest mode."""
+    """Detects the people of one frame and saves the posterior; returns the positions of the heaviest mode, and for each
+    camera the number of blobs of its mask and of those with the size of a person."""
 
     scene: Scene
     footage: Footage
@@ -95,7 +97,11 @@ class DetectionTask:
         masks = self.footage.masks(frame)
         posterior = detect(self.scene, masks, self.n_modes, criterion=self.criterion, solver=self.solver)
         posterior.save(folder / _file_name(frame))
-        return {"people": positions(posterior.modes[0], self.scene).tolist()}
+        counted = [blobs(mask, view) for mask, view in zip(masks, self.scene.views, strict=True)]
+        return {
+            "people": positions(posterior.modes[0], self.scene).tolist(),
+            "blobs": [[of_view.count, of_view.people] for of_view in counted],
+        }
 
 
 def _file_name(frame: int) -> str:

@@ -80,9 +80,23 @@ def _readable(source: FrameSource, numbers: list[int]) -> Iterator[Image]:
 
 @dataclass(frozen=True)
 class Footage:
-    """The recordings of all cameras of a scene; a frame number is the same moment in all of them."""
+    """The recordings of all cameras of a scene; a frame number is the same moment in all of them.
+
+    Attributes
+    ----------
+    cameras : their recordings.
+    rate : frames per second; None for what the recordings state.
+    """
 
     cameras: tuple[CameraFootage, ...]
+    rate: float | None = None
+
+    @property
+    def frame_rate(self) -> float | None:
+        """Frames per second: ``rate``, else that of the first video file that states one; None if unknown."""
+        sources = (source for camera in self.cameras for source in (camera.pictures, camera.masks))
+        stated = (None if source is None else source.frame_rate for source in sources)
+        return self.rate or next((rate for rate in stated if rate), None)
 
     def masks(self, frame: int) -> list[Image]:
         """One mask per camera."""
@@ -91,6 +105,11 @@ class Footage:
     def pictures(self, frame: int) -> list[Image]:
         """One picture per camera."""
         return [camera.picture(frame) for camera in self.cameras]
+
+    @property
+    def computes_masks(self) -> bool:
+        """Whether the masks of some camera are made from its pictures."""
+        return any(camera.masks is None for camera in self.cameras)
 
     def files(self, frame: int) -> tuple[Path, ...]:
         """The files from which the masks of a frame are made."""

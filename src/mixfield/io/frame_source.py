@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import opencv
+from mixfield.io.images import SUFFIXES
 
 Image = NDArray[np.uint8]
 
 _PATTERN = re.compile(r"(?:[^{}]|\{\{|\}\}|\{frame(?::0?[0-9]{1,2}d?)?\})*")
+IMAGE_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix != ".gif")  # which may be a video
+MIN_RATE, MAX_RATE = 0.01, 1000.0  # frames per second; files without a rate state 0 or NaN
 MAX_FIRST, MAX_STEP = 100_000, 1000  # of the numbers of image files
 
 
@@ -36,6 +39,10 @@ class FrameSource(Protocol):
     def sample(self, n: int, /) -> list[int]:
         """At most ``n`` frame numbers, evenly spaced over the recording."""
 
+    @property
+    def frame_rate(self) -> float | None:
+        """Frames per second, if the recording says so."""
+
 
 @dataclass
 class VideoFile:
@@ -52,6 +59,12 @@ class VideoFile:
 
     def __len__(self) -> int:
         return self._length
+
+    @cached_property
+    def frame_rate(self) -> float | None:
+        """Frames per second that the file states."""
+        rate = float(self._open().get(opencv.library().CAP_PROP_FPS))
+        return rate if MIN_RATE <= rate <= MAX_RATE else None
 
     def frame(self, number: int) -> Image:
         """(H, W, 3) image, blue first; frames in order are read without seeking."""
@@ -91,6 +104,7 @@ class ImageSequence:
 
     folder: Path
     pattern: str
+    frame_rate: float | None = None
 
     @cached_property
     def _numbers(self) -> list[int]:
@@ -120,8 +134,11 @@ class ImageSequence:
 
 def open_frames(folder: Path, name: str) -> VideoFile | ImageSequence:
     """A video file of a folder, or with ``{frame}`` in its name a sequence of image files."""
-    if "{" not in name:
-        return VideoFile(folder / name)
-    if not _PATTERN.fullmatch(name):
-        raise FileFormatError(f"{name!r} must hold the frame as {{frame}} or {{frame:04d}}, and no other braces")
-    return ImageSequence(folder, name)
+    if "{frame" in name and _PATTERN.fullmatch(name):
+        return ImageSequence(folder, name)
+    if "{" in name or "%" in name or Path(name).suffix.lower() in IMAGE_SUFFIXES:
+        raise FileFormatError(
+            f"{name!r} must hold the frame as {{frame}} or {{frame:04d}}, and no other braces or %d; "
+            "without it, it must be a video file"
+        )
+    return VideoFile(folder / name)

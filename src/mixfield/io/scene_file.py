@@ -5,6 +5,7 @@
     margin = 3.0
     density = 0.04                        # people per square metre
     background = "MOG2"                   # or "KNN"
+    frame_rate = 25.0                     # frames per second, if not that of the video
     person = { height = 1.75, width = 0.5 }
 
     [[camera]]
@@ -28,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _files
+from mixfield import _arrays, _files
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import calibration
 from mixfield.io.documents import read_toml
@@ -42,8 +43,10 @@ from mixfield.scene.scene import Scene
 StrPath = str | os.PathLike[str]
 Table = dict[str, Any]
 
-_SCENE_KEYS = {"area", "cell", "margin", "density", "background", "person", "variance", "reduction", "camera"}
-_POM_KEYS = {"pom", "rows", "columns", "cell", "origin", "background", "camera"}
+_FOOTAGE_KEYS = {"background", "frame_rate", "camera"}
+_SCENE_KEYS = {"area", "cell", "margin", "density", "person", "variance", "reduction"} | _FOOTAGE_KEYS
+_POM_KEYS = {"pom", "rows", "columns", "cell", "origin"} | _FOOTAGE_KEYS
+_PERSON_KEYS = {"height", "width"}
 _CAMERA_KEYS = {"name", "calibration", "unit", "size", "ground_points", "image_points", "footage", "masks"}
 _OPTIONS = ("cell", "margin", "density", "variance", "reduction")  # of Scene.from_cameras
 
@@ -78,16 +81,30 @@ def read_footage(path: StrPath) -> Footage:
         return Footage(tuple(CameraFootage(None, _pom_masks(pom, c)) for c in range(len(pom.sizes))))
     table, folder = read_toml(path), Path(path).parent
     entries = _cameras(table, path)
+    rate = _frame_rate(table, path)
     if not entries and "pom" in table:
-        return read_footage(_pom_path(table, folder, path))
+        return Footage(read_footage(_pom_path(table, folder, path)).cameras, rate)
     method = str(table.get("background", "MOG2"))
-    return Footage(
-        tuple(_camera_footage(entry, folder, method, f"{path}: camera {k}") for k, entry in enumerate(entries))
-    )
+    cameras = (_camera_footage(entry, folder, method, f"{path}: camera {k}") for k, entry in enumerate(entries))
+    return Footage(tuple(cameras), rate)
+
+
+def _frame_rate(table: Table, path: StrPath) -> float | None:
+    if "frame_rate" not in table:
+        return None
+    try:
+        return _arrays.positive("frame_rate", table["frame_rate"])
+    except MixfieldError as error:
+        raise FileFormatError(f"{path}: {error}") from None
 
 
 def write_scene(
-    path: StrPath, calibrations: Sequence[StrPath], area: Sequence[float], *, footage: Sequence[str] = ()
+    path: StrPath,
+    calibrations: Sequence[StrPath],
+    area: Sequence[float],
+    *,
+    footage: Sequence[str] = (),
+    units: Sequence[float | None] = (),
 ) -> None:
     """Write a ``scene.toml``.
 
@@ -97,12 +114,15 @@ def write_scene(
     calibrations : one file per camera.
     area : x_min, y_min, x_max, y_max of interest in metres.
     footage : of each camera; where it is missing, the file has a comment that asks for it.
+    units : metres per unit of each calibration; None for the default of its format.
     """
     folder = Path(path).parent.resolve()
     lines = [HEADER.format(area=", ".join(f"{value:.6g}" for value in area))]
     for c, file in enumerate(calibrations):
         name = footage[c] if c < len(footage) else ""
         lines += ["[[camera]]", f"calibration = {_quoted(os.path.relpath(Path(file).resolve(), folder))}"]
+        unit = units[c] if c < len(units) else None
+        lines += [] if unit is None else [f"unit = {unit:g}  # metres per unit of the calibration"]
         lines += [f"footage = {_quoted(name)}" if name else NO_FOOTAGE, ""]
     _files.write_text(path, "\n".join(lines))
 
@@ -153,7 +173,7 @@ def _camera_scene(table: Table, folder: Path, path: StrPath) -> Scene:
     _check_keys(table, _SCENE_KEYS, str(path))
     if "area" not in table or len(table["area"]) != 4:
         raise FileFormatError(f"{path} must give area = [x_min, y_min, x_max, y_max] in metres")
-    _check_keys(table.get("person", {}), {"height", "width"}, f"{path}, person")
+    _check_keys(table.get("person", {}), _PERSON_KEYS, f"{path}, person")
     person = Person(**table.get("person", {}))
     options = {key: table[key] for key in _OPTIONS if key in table}
     cameras = list(_calibrated_cameras(table, folder, path))

@@ -27,7 +27,7 @@ def confusion(truth: ArrayLike, labels: ArrayLike, n_labels: int | None = None, 
     -----
     The counts of several images can be added; PASCAL's measure is the mean of `iou` of the sum.
     """
-    true, predicted = np.asarray(truth), np.asarray(labels)
+    true, predicted = _arrays.as_numpy("truth", truth), _arrays.as_numpy("labels", labels)
     _arrays.check_shape("labels", predicted, true.shape, "= shape of truth")
     if true.dtype.kind not in "bui" or predicted.dtype.kind not in "bui":
         raise MixfieldError(f"truth and labels must hold integers, got {true.dtype} and {predicted.dtype}")
@@ -88,7 +88,7 @@ def best_of(
     >>> mf.metrics.best_of([[0, 0, 1]], [[[0, 1, 1]], [[0, 0, 1]]])
     (1, 1.0)
     """
-    candidates = np.asarray(labelings)
+    candidates = _arrays.as_numpy("labelings", labelings)
     if candidates.ndim == 0 or len(candidates) == 0:
         raise MixfieldError("labelings must hold at least one labeling, got none")
     scores = [mean_iou(truth, labels, n_labels, void) for labels in candidates]
@@ -100,4 +100,4 @@ def _joined(images: ArrayLike) -> NDArray[np.integer]:
     """One array; images of several sizes are flattened and concatenated."""
     if isinstance(images, Sequence) and len({np.shape(image) for image in images}) > 1:
         return np.concatenate([np.ravel(image) for image in images])
-    return np.asarray(images)
+    return _arrays.as_numpy("labels", images)

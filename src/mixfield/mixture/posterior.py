@@ -22,6 +22,8 @@ from mixfield.solvers.mode import Mode
 
 Floats = NDArray[np.float64]
 
+LISTED = 8  # weights in the text of a posterior
+
 
 @dataclass(frozen=True, eq=False)
 class MixturePosterior:
@@ -39,6 +41,14 @@ class MixturePosterior:
     tree: tuple[Node, ...] = ()
     t_max: float = float("nan")
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        listed = [f"{weight:.4g}" for weight in self.weights[:LISTED]] + ["..."] * (len(self.modes) > LISTED)
+        notes = f", notes={list(self.notes)}" if self.notes else ""
+        return (
+            f"MixturePosterior({len(self.modes)} modes of {self.shape} variables with "
+            f"{self.modes[0].marginals.shape[-1]} labels, weights=[{', '.join(listed)}], log_z={self.log_z:.6g}{notes})"
+        )
 
     @cached_property
     def _bounds(self) -> Floats:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from mixfield import _arrays
+from mixfield._progress import Advance, Progress, shown
 from mixfield.constraints.clamp import Clamp
 from mixfield.constraints.firm_clamp import FirmClamp
 from mixfield.criteria.base import Criterion
@@ -49,7 +50,7 @@ def infer(
     solver: Solver | None = None,
     t_max: float | None = None,
     finder: MakeFinder | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
 ) -> MixturePosterior:
     """A weighted mixture of mean fields: several interpretations of a field, each with its probability.
 
@@ -66,7 +67,8 @@ def infer(
     solver : tolerance, iteration limit and threads of each mean field.
     finder : how the modes of cells are found; by default as `mixfield.mixture.families` says for the energy.
     t_max : temperature above which the field has one mode; computed if not given.
-    progress : called with the number of modes found so far.
+    progress : called with the number of modes found so far; by default a bar appears on a terminal after two seconds,
+        and with False nothing does.
 
     Returns
     -------
@@ -91,11 +93,12 @@ def infer(
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
     reduced, labels = solver_for(energy, solver).reduced()
-    builder = _builder(
-        reduced.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
-        finder=finder,
-    )  # fmt: skip
-    notes = _grow(builder, n_modes, progress)
+    with shown(progress, "modes", n_modes) as advance:
+        builder = _builder(
+            reduced.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
+            finder=finder,
+        )  # fmt: skip
+        notes = _grow(builder, n_modes, advance)
     posterior = builder.posterior(notes)
     if labels is not None:
         posterior = posterior.with_labels(labels, energy.n_labels)
@@ -124,7 +127,7 @@ def start_tree(
     )  # fmt: skip
 
 
-def _grow(builder: TreeBuilder, n_modes: int, progress: Callable[[int], None] | None) -> tuple[str, ...]:
+def _grow(builder: TreeBuilder, n_modes: int, progress: Advance | None) -> tuple[str, ...]:
     """Grow a tree to ``n_modes`` leaves; returns notes on what was not possible."""
     if n_modes > 1 and builder.obstacle is not None:
         return (f"{builder.obstacle}: 1 mode instead of {n_modes}",)

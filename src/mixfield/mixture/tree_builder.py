@@ -147,7 +147,7 @@ class TreeBuilder:
         if better is not None:
             self.nodes[0].replace_mode(better)
 
-    def grow(self, n_modes: int, progress: Callable[[int], None] | None = None) -> None:
+    def grow(self, n_modes: int, progress: Callable[[int], object] | None = None) -> None:
         """Cut until there are ``n_modes`` leaves, or nothing can be cut any more."""
         while len(self.leaves) < n_modes and self.obstacle is None and self.split(n_modes - len(self.leaves)):
             if progress is not None:

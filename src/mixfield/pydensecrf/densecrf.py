@@ -129,7 +129,7 @@ class DenseCRF:
         if f is not None:
             self.setUnary(LogisticUnary(u, f))
             return
-        array = np.asarray(u)
+        array = _arrays.as_numpy("u", u)
         if array.shape not in {(self._nlabels, self._nvar), (self._nlabels, *self._shape)}:
             raise MixfieldError(
                 f"u must have shape (nlabels, n) = {(self._nlabels, self._nvar)}, got {array.shape}"

@@ -8,15 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mixfield import datasets
 from mixfield.apps.detection import detect, positions
 from mixfield.apps.segmentation import entropy_gap
-from mixfield.apps.superpixels import superpixel_energy
+from mixfield.apps.strokes import stroke_field
 from mixfield.apps.tracking import track
 from mixfield.datasets import Walk
-from mixfield.io.images import write_label_map
 from mixfield.io.tracks import write_csv
 from mixfield.io.uai import write_uai
 from mixfield.mixture.posterior import MixturePosterior
@@ -24,13 +21,12 @@ from mixfield.mixture.tree import infer
 from mixfield.reports.motivation import STEPS as STEPS
 from mixfield.reports.motivation import motivation
 from mixfield.reports.report import report
-from mixfield.reports.segmentation import write_segmentation
+from mixfield.reports.segmentation import Given, write_segmentation
 from mixfield.reports.svg import Panel, figure
 from mixfield.solvers.options import Solver
 
 Progress = Callable[[int], None]
 
-CERTAINTY = 0.99  # of a scribble
 N_MODES = 4
 FRAMES = 9  # a short walk in which the tracks choose a mode that is not the heaviest
 FRAME_RATE, MAX_SPEED = 4.0, 2.0  # frames and metres per second
@@ -39,12 +35,11 @@ FRAME_RATE, MAX_SPEED = 4.0, 2.0  # frames and metres per second
 def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
     """Write four segmentations of a photograph with scribbles, and return a summary."""
     photo = datasets.scribbled_photo()
-    energy = superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=CERTAINTY)
-    posterior = infer(energy, N_MODES, rng=rng, solver=solver, progress=progress)
-    gap = entropy_gap(energy, posterior.modes[0], solver=solver)[photo.superpixels]
-    summary = write_segmentation(folder, photo.image, posterior, gap, superpixels=photo.superpixels)
-    write_label_map(folder / "scribbles.png", np.where(photo.scribbles < 0, 255, photo.scribbles))
-    (folder / "labels.txt").write_text("\n".join(photo.names), encoding="utf-8")
+    field = stroke_field(photo.image, photo.scribbles)
+    posterior = infer(field.energy, N_MODES, rng=rng, solver=solver, progress=progress)
+    gap = field.at_pixels(entropy_gap(field.energy, posterior.modes[0], solver=solver))
+    given = Given(superpixels=field.superpixels, strokes=photo.scribbles, names=photo.names)
+    summary = write_segmentation(folder, photo.image, posterior, gap, given)
     page = report(folder, folder / "report.html", title="Who is the astronaut?")
     return summary | {"report": str(page), "figure": str(folder / "figure.png")}
 

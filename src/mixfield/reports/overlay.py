@@ -19,6 +19,7 @@ from mixfield.scene.scene import Scene
 Image = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 
+MASK_OPACITY = 0.6
 HEIGHT, TITLE_HEIGHT = 288, 30  # pixels of a panel, and of the title above each row
 GROUND_LEVEL, OUTSIDE_LEVEL, PERSON_LEVEL, EMPTY_LEVEL = 255, 225, 120, 245  # grey levels of the ground
 
@@ -48,12 +49,28 @@ def overlay(posterior: MixturePosterior, scene: Scene, pictures: Sequence[Image]
     return np.concatenate(rows)
 
 
+def mask_preview(pictures: Sequence[Image], masks: Sequence[Image]) -> Image:
+    """(H, W, 3) image, blue first: the picture of each camera with its foreground in color."""
+    cv2, panels = opencv.library(), []
+    for picture, mask in zip(pictures, masks, strict=True):
+        canvas = _as_bgr(picture).copy()
+        canvas[np.asarray(mask) > 0] = _bgr(IN_THIS_MODE)
+        mixed = cv2.addWeighted(canvas, MASK_OPACITY, _as_bgr(picture), 1 - MASK_OPACITY, 0)
+        width = max(1, round(mixed.shape[1] * HEIGHT / mixed.shape[0]))
+        panels.append(cv2.resize(mixed, (width, HEIGHT), interpolation=cv2.INTER_AREA))
+    return np.concatenate(panels, axis=1)
+
+
+def _as_bgr(picture: Image) -> Image:
+    cv2 = opencv.library()
+    return np.asarray(cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR) if picture.ndim == 2 else picture)
+
+
 def _camera(picture: Image, scene: Scene, c: int, people: Floats, in_all: Positions) -> Image:
     """The picture of a camera with a box per person."""
     cv2, view = opencv.library(), scene.views[c]
     scale = HEIGHT / view.height
-    canvas = cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR) if picture.ndim == 2 else picture.copy()
-    canvas = cv2.resize(canvas, (round(view.width * scale), HEIGHT), interpolation=cv2.INTER_AREA)
+    canvas = cv2.resize(_as_bgr(picture), (round(view.width * scale), HEIGHT), interpolation=cv2.INTER_AREA)
     centres = scene.ground.centres().reshape(-1, 2)
     for position in people:
         box = view.boxes[np.argmin(np.linalg.norm(centres - position, axis=-1))] * scale

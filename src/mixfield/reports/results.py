@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from mixfield import _npy
 from mixfield.errors import MixfieldError
 from mixfield.io.detection_run import DetectionRun
-from mixfield.io.documents import read_text
 from mixfield.io.images import read_image, read_label_map
+from mixfield.io.names import read_names
 from mixfield.io.scene_file import read_footage, read_scene
 from mixfield.io.tracks import TrackSidecar, read_csv, read_sidecar
 from mixfield.mixture.posterior import load
 from mixfield.reports.field_page import field_page
 from mixfield.reports.people_page import people_page
-from mixfield.reports.segmentation import LEVELS_PER_BIT
+from mixfield.reports.segmentation import LEVELS_PER_BIT, NAMES, STROKES, SUPERPIXELS, UNKNOWN
 from mixfield.reports.segmentation_page import segmentation_page
 from mixfield.reports.track_table import TrackTable
 from mixfield.reports.video_file import read_video
@@ -26,7 +26,6 @@ from mixfield.reports.video_page import video_page
 from mixfield.scene.scene import Scene
 
 VIDEO, RESULT, FRAMES = "video.npz", "result.npz", "frame_*.npz"
-UNKNOWN = 255  # in scribbles.png
 
 Progress = Callable[[int, int], None]
 
@@ -83,14 +82,14 @@ def _segmentation(folder: Path, image: Path | None, title: str) -> str:
     photo = image or folder / "image.png"
     if not photo.is_file():
         return field_page(posterior, title=title)
-    gap, superpixels, names = folder / "entropy_gap.png", folder / "superpixels.npy", folder / "labels.txt"
+    gap, superpixels, names = folder / "entropy_gap.png", folder / SUPERPIXELS, folder / NAMES
     return segmentation_page(
         posterior,
         read_image(photo),
         gap=read_image(gap) / LEVELS_PER_BIT if gap.is_file() else None,
         pixels=_npy.read_npy(superpixels, "does not hold superpixels") if superpixels.is_file() else None,
-        scribbles=_scribbles(folder / "scribbles.png"),
-        names=read_text(names).split("\n") if names.is_file() else (),
+        scribbles=_scribbles(folder / STROKES),
+        names=read_names(names) if names.is_file() else (),
         title=title,
     )
 

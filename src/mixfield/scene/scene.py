@@ -64,6 +64,10 @@ class Scene:
         if not any(view.visible.any() for view in self.views):
             raise MixfieldError("no view shows any cell of the ground: check the calibrations and their unit (metres)")
 
+    def __repr__(self) -> str:
+        (rows, columns), cell = self.ground.shape, self.ground.cell
+        return f"Scene({rows} x {columns} cells of {cell:g} m, {len(self.views)} views, prior={self.prior:.3g})"
+
     @cached_property
     def reduced_views(self) -> tuple[View, ...]:
         """The views at the reduced size."""

@@ -40,6 +40,10 @@ class View:
         clipped[(clipped[:, 2] <= clipped[:, 0]) | (clipped[:, 3] <= clipped[:, 1])] = 0
         object.__setattr__(self, "boxes", _arrays.frozen(clipped))
 
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"View({name}{self.width} x {self.height} pixels, {int(self.visible.sum())} of {len(self.boxes)} cells)"
+
     @cached_property
     def visible(self) -> NDArray[np.bool_]:
         """(n,) cells in which a person is visible."""

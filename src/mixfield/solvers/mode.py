@@ -32,6 +32,14 @@ class Mode:
     iterations: int = 0
     temperature: float = 1.0
 
+    def __repr__(self) -> str:
+        *shape, labels = self.marginals.shape
+        inside = f", mass_inside={self.mass_inside:.6g}" if self.constraints else ""
+        return (
+            f"Mode({tuple(shape)} variables with {labels} labels, log_z={self.log_z:.6g}, "
+            f"{len(self.constraints)} constraints{inside}, converged={self.converged})"
+        )
+
     def labeling(self) -> NDArray[np.int64]:
         """Most probable label of each variable, (*shape)."""
         return self.marginals.argmax(-1) if self.marginals.flags.c_contiguous else _likeliest_plane(self.marginals)

@@ -54,3 +54,21 @@ def test_targets(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(MixfieldError, match="--out is a folder"):
         check_folder(tmp_path / "file")
+
+
+@pytest.mark.parametrize("check", [check_folder, lambda path: check_target(path / "new.npz")])
+def test_places_that_cannot_be_written_are_refused_before_the_work(tmp_path, monkeypatch, check):
+    check(tmp_path)
+    assert list(tmp_path.iterdir()) == []  # the probe is removed
+
+    def refused(self, **_):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("pathlib.Path.touch", refused)
+    with pytest.raises(MixfieldError, match=f"cannot write to {tmp_path}: Permission denied"):
+        check(tmp_path)
+
+
+def test_a_new_folder_is_probed_in_its_first_ancestor(tmp_path):
+    check_folder(tmp_path / "a" / "b" / "c")
+    assert list(tmp_path.iterdir()) == []

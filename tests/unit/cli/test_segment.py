@@ -48,7 +48,7 @@ def test_one_image_for_people(folder):
 
 
 def test_options_of_evidence(folder):
-    image, out = folder / "images" / "a.png", folder / "out"
+    image, outs = folder / "images" / "a.png", (folder / f"out_{k}" for k in range(9))
     _, probs, truth = two_halves(0)
     np.save(folder / "logits.npy", np.log(probs))
     facts = []
@@ -57,20 +57,42 @@ def test_options_of_evidence(folder):
         ["--scores", folder / "scores" / "a.npy"],
         ["--scores", folder / "truth" / "a.png", "--labels", 5],
     ):
+        out = next(outs)
         answer = run(image, *options, "--modes", 1, "--out", out, "--json")
         assert answer.exit_code == 0, answer.output
         facts.append((json.loads(answer.stdout)["log_z"], read_scores(out / "marginals.npz")))
     np.testing.assert_allclose(facts[0][1], facts[1][1], atol=2e-3)
     assert facts[2][1].shape == (*truth.shape, 5)
-    sure, unsure = (
-        json.loads(run(image, "--scores", folder / "truth" / "a.png", "--certainty", c, "--out", out, "--json").stdout)[
-            "log_z"
-        ]
-        for c in (0.99, 0.6)
-    )
+    label_map = (image, "--scores", folder / "truth" / "a.png", "--json", "--out")
+    sure, unsure = (json.loads(run(*label_map, next(outs), "--certainty", c).stdout)["log_z"] for c in (0.99, 0.6))
     assert sure > unsure
-    answer = run(image, "--scores", folder / "truth" / "a.png", "--unknown", 0, "--modes", 1, "--out", out, "--json")
+    answer = run(*label_map, next(outs), "--unknown", 0, "--modes", 1)
     assert json.loads(answer.stdout)["modes"][0]["labels"] == [1]  # nothing speaks for label 0 any more
+
+
+def test_other_settings_into_a_folder_with_results_are_refused_for_one_image_and_for_many(monkeypatch, capsys, folder):
+    one = (folder / "images" / "a.png", "--scores", folder / "scores" / "a.npy", "--out", folder / "one")
+    many = (folder / "images", "--scores", folder / "scores", "--out", folder / "many")
+    for arguments in (one, many):
+        assert run(*arguments, "--modes", 1).exit_code == 0
+        assert "holds results of other settings" in error_of(monkeypatch, capsys, "segment", *arguments, "--modes", 2)
+        assert run(*arguments, "--modes", 1).exit_code == 0
+    other = (folder / "images" / "b.png", "--scores", folder / "scores" / "b.npy", "--modes", 1)
+    for out in ("one", "many"):
+        assert "holds results of other settings" in error_of(
+            monkeypatch, capsys, "segment", *other, "--out", folder / out
+        )
+
+
+def test_names_of_labels(folder):
+    _, probs, _ = two_halves(0)
+    np.savez(folder / "named.npz", probs=probs, names=np.array(["wall", "door"]))
+    (folder / "names.txt").write_text("Wand\nTür\n", encoding="utf-8")
+    common = (folder / "images" / "a.png", "--scores", folder / "named.npz", "--modes", 1, "--out")
+    assert run(*common, folder / "one").exit_code == 0
+    assert (folder / "one" / "labels.txt").read_text().split() == ["wall", "door"]
+    assert run(*common, folder / "two", "--names", folder / "names.txt").exit_code == 0
+    assert (folder / "two" / "labels.txt").read_text(encoding="utf-8").split() == ["Wand", "Tür"]
 
 
 def test_folder(folder):

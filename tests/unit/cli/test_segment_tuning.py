@@ -30,12 +30,12 @@ def test_tune_writes_kernels_that_segment_reads(folder):
     assert answer.exit_code == 0, answer.output
     for word in ("chosen", "default", "scores alone", "kernels.toml"):
         assert word in answer.stdout
-    one = ["--scores", folder / "scores" / "a.npy", "--modes", 1, "--out", out, "--json"]
-    assert run(folder / "images" / "a.png", *one, "--kernels", out / "kernels.toml").exit_code == 0
+    one = [folder / "images" / "a.png", "--scores", folder / "scores" / "a.npy", "--modes", 1, "--json"]
+    assert run(*one, "--out", out, "--kernels", out / "kernels.toml").exit_code == 0
     (out / "kernels.toml").write_text("[kernels]\nsmooth_weight = 0\nweight = 0\n")
-    run(folder / "images" / "a.png", *one, "--kernels", out / "kernels.toml")
+    run(*one, "--out", folder / "other", "--kernels", out / "kernels.toml")
     _, probs, _ = two_halves(0)
-    np.testing.assert_allclose(read_scores(out / "marginals.npz"), probs, atol=1e-3)
+    np.testing.assert_allclose(read_scores(folder / "other" / "marginals.npz"), probs, atol=1e-3)
 
 
 def test_truth_of_another_size_is_named(folder, monkeypatch, capsys):

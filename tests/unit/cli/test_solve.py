@@ -103,3 +103,17 @@ def test_the_exact_answer_may_be_too_large(model, monkeypatch):
     assert answer.exit_code == 0
     assert "no exact answer: treewidth 99" in answer.output
     assert "exact log Z" not in answer.output
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(monkeypatch, capsys, tmp_path):
+    model = tmp_path / "model.uai"
+    write_uai(model, mf.datasets.four_zones(6))
+    monkeypatch.setattr(mf, "infer", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr("pathlib.Path.touch", _refused)
+    for option in ("--out", "--pr", "--mar"):
+        error = error_of(monkeypatch, capsys, "solve", model, option, tmp_path / "answer")
+        assert f"cannot write to {tmp_path}" in error
+
+
+def _refused(self, **_):
+    raise PermissionError(13, "Permission denied", str(self))

@@ -96,3 +96,58 @@ def test_the_command_returns_what_the_function_does(walk, folder, tmp_path):
 def test_bad_command_lines_are_one_sentence(folder, arguments, message, monkeypatch, capsys):
     words = [word.format(folder=folder) for word in arguments]
     assert message in error_of(monkeypatch, capsys, "track", *words)
+
+
+@pytest.fixture
+def fast_walk(tmp_path):
+    """Somebody who walks two cells a frame, in frames 0, 2, 4, ..."""
+    (tmp_path / "modes").mkdir()
+    for t in range(6):
+        marginals = np.zeros((3, 14, 2))
+        marginals[..., 1] = 0.001
+        marginals[1, 1 + 2 * t, 1] = 0.999
+        marginals[..., 0] = 1 - marginals[..., 1]
+        mf.MixturePosterior((mf.Mode(marginals, 0.0),)).save(tmp_path / "modes" / f"frame_{2 * t:06d}.npz")
+    return tmp_path
+
+
+def scene_file(folder, extra):
+    """Two cameras, of which only the ground matters here."""
+    walk = mf.datasets.walking_people(1, 1, 1, rng=0)
+    camera = walk.scene.cameras[0]
+    matrices = {"K": camera.lens.matrix, "R": camera.rotation, "t": camera.translation}
+    values = {name: matrix.tolist() for name, matrix in matrices.items()}
+    (folder / "c.json").write_text(json.dumps(values | {"width": camera.width, "height": camera.height}))
+    text = (
+        f'area = [0, 0, 3.5, 0.75]\nmargin = 0\n{extra}\n[[camera]]\ncalibration = "c.json"\nmasks = "{{frame}}.png"\n'
+    )
+    (folder / "scene.toml").write_text(text)
+    return folder / "scene.toml"
+
+
+def test_the_rate_of_the_scene_is_used_and_steps_at_the_limit_are_said(fast_walk):
+    out = fast_walk / "t.csv"
+    without = json.loads(track(fast_walk / "modes", "--out", out, "--doors", "anywhere", "--json").stdout)
+    assert without["frame_rate"] is None
+    scene = scene_file(fast_walk, "frame_rate = 8.0")
+    options = (fast_walk / "modes", "--scene", scene, "--out", out, "--doors", "anywhere")
+    facts = json.loads(track(*options, "--json").stdout)
+    assert facts["frame_rate"] == 4.0  # every second frame was detected
+    assert facts["tracks"] == 1
+    assert facts["notes"] == []
+    given = json.loads(track(*options, "--frame-rate", "5", "--max-speed", 2.5, "--json").stdout)
+    assert given["frame_rate"] == 5.0
+    assert given["steps_at_limit"] == 1.0
+    assert "100 % of the steps are at the limit of 2.5 m/s at 5 frames/s" in given["notes"][0]
+    assert "note: 100 % of the steps" in track(*options, "--frame-rate", "5", "--max-speed", 2.5).stdout
+
+
+def test_one_cell_a_frame_is_said_if_most_steps_are_one_cell(tmp_path):
+    for t in range(6):
+        marginals = np.full((3, 14, 2), (0.999, 0.001))
+        marginals[1, 1 + t] = 0.001, 0.999
+        mf.MixturePosterior((mf.Mode(marginals, 0.0),)).save(tmp_path / f"frame_{t:06d}.npz")
+    facts = json.loads(track(tmp_path, "--out", tmp_path / "t.csv", "--json").stdout)
+    assert facts["steps_at_limit"] == 1.0
+    assert "one cell a frame" in facts["notes"][0]
+    assert "--frame-rate" in facts["notes"][0]

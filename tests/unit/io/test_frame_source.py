@@ -48,3 +48,19 @@ def test_images_and_their_mistakes(tmp_path):
     (tmp_path / "i10.png").write_text("no image")
     with pytest.raises(FileFormatError, match="not an 8-bit image"):
         images.frame(10)
+
+
+@pytest.mark.parametrize(
+    "name", ["i00.png", "%04d.png", "i%d.jpg", "{{a}}.png", "{}.png", "{frame", "i.PNG", "v{{}}.avi"]
+)
+def test_a_name_without_the_frame_is_one_sentence(tmp_path, name):
+    with pytest.raises(FileFormatError, match=r"must hold the frame as \{frame\} or \{frame:04d\}.*a video file"):
+        open_frames(tmp_path, name)
+
+
+def test_the_frame_rate_of_a_video(tmp_path):
+    writer = cv2.VideoWriter(str(tmp_path / "v.avi"), cv2.VideoWriter_fourcc(*"MJPG"), 12.5, (64, 48))
+    writer.write(np.zeros((48, 64, 3), np.uint8))
+    writer.release()
+    assert open_frames(tmp_path, "v.avi").frame_rate == pytest.approx(12.5)
+    assert open_frames(tmp_path, "i{frame}.png").frame_rate is None

@@ -13,7 +13,7 @@ from small_images import two_halves
 import mixfield as mf
 from mixfield.apps import entropy_gap, segmentation_energy
 from mixfield.io import read_image, read_label_map, read_scores
-from mixfield.reports.segmentation import LEVELS_PER_BIT, write_segmentation
+from mixfield.reports.segmentation import LEVELS_PER_BIT, Given, write_segmentation
 
 
 def test_files_are_read_back(tmp_path):
@@ -36,7 +36,7 @@ def test_files_are_read_back(tmp_path):
 
 def test_superpixels_are_saved_and_maps_are_of_pixels(tmp_path):
     image, post, gap, superpixels, _ = segmented()
-    write_segmentation(tmp_path, image, post, gap, superpixels=superpixels)
+    write_segmentation(tmp_path, image, post, gap, Given(superpixels=superpixels))
     np.testing.assert_array_equal(np.load(tmp_path / "superpixels.npy"), superpixels)
     np.testing.assert_array_equal(read_label_map(tmp_path / "mode_2.png"), post.labelings()[1][superpixels])
     assert mf.load(tmp_path / "result.npz").shape == post.shape

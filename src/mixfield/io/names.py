@@ -1,0 +1,39 @@
+"""Names of labels: a text file with one name a line, or the metadata of scores."""
+
+from __future__ import annotations
+
+import zipfile
+from os import PathLike
+
+from mixfield import _npy
+from mixfield.errors import FileFormatError
+from mixfield.io.documents import read_text
+
+StrPath = str | PathLike[str]
+
+ENTRIES = ("names", "label_names", "class_names", "classes")  # of a .npz of scores
+MAX_NAMES, MAX_LENGTH = 65536, 200
+
+
+def read_names(path: StrPath) -> tuple[str, ...]:
+    """Names of labels from 0 on, one a line; empty lines at the end are dropped."""
+    return _checked(path, read_text(path).rstrip().split("\n"))
+
+
+def names_in_scores(path: StrPath) -> tuple[str, ...]:
+    """The names that a ``.npz`` of scores holds beside them, an array of texts called ``names``, ``label_names``,
+    ``class_names`` or ``classes``; none for other files."""
+    if not zipfile.is_zipfile(path):
+        return ()
+    found = _npy.read_npz(path, "does not hold names", lambda names: [name for name in ENTRIES if name in names][:1])
+    for array in found.values():
+        if array.dtype.kind == "U" and array.ndim == 1:
+            return _checked(path, array.tolist())
+    return ()
+
+
+def _checked(path: StrPath, names: list[str]) -> tuple[str, ...]:
+    stripped = tuple(name.strip() for name in names)
+    if len(stripped) > MAX_NAMES or any(len(name) > MAX_LENGTH for name in stripped):
+        raise FileFormatError(f"{path} must hold names of labels, one a line, of at most {MAX_LENGTH} characters")
+    return stripped

@@ -1,0 +1,34 @@
+"""Names of labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.errors import FileFormatError
+from mixfield.io.names import names_in_scores, read_names
+
+
+def test_one_name_a_line(tmp_path):
+    file = tmp_path / "names.txt"
+    file.write_text("sky \r\n\ntree\n\n", encoding="utf-8")
+    assert read_names(file) == ("sky", "", "tree")
+
+
+def test_names_beside_the_scores(tmp_path):
+    scores = np.zeros((2, 2, 2))
+    for entry in ("names", "classes"):
+        np.savez(tmp_path / "a.npz", probs=scores, **{entry: np.array(["sky", "tree"])})
+        assert names_in_scores(tmp_path / "a.npz") == ("sky", "tree")
+    np.savez(tmp_path / "a.npz", probs=scores, names=np.arange(2))
+    assert names_in_scores(tmp_path / "a.npz") == ()
+    np.savez(tmp_path / "a.npz", probs=scores)
+    assert names_in_scores(tmp_path / "a.npz") == ()
+    np.save(tmp_path / "a.npy", scores)
+    assert names_in_scores(tmp_path / "a.npy") == ()
+
+
+def test_a_novel_is_refused(tmp_path):
+    (tmp_path / "novel.txt").write_text("It was a dark and stormy night " * 20)
+    with pytest.raises(FileFormatError, match="one a line"):
+        read_names(tmp_path / "novel.txt")
