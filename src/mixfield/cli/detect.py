@@ -70,7 +70,7 @@ def detect(
         "computed": results.tally.done,
         "seconds": time.perf_counter() - started,
         "folder": str(out),
-        "people": {str(frame): [[round(x, 3), round(y, 3)] for x, y in found] for frame, found in people.items()},
+        "people": _rounded(people),
         "masks": mask_summary(results.facts.values()),
         "failures": results.failures,
         "notes": notes,
@@ -78,12 +78,21 @@ def detect(
     if as_json:
         typer.echo(json.dumps(facts))
     else:
-        for note in notes:
-            typer.echo(note, err=True)
+        _warn(notes)
         results.check()
         _print(facts, out, pictures)
         say(f"next: mixfield track {out} --scene {scene}")
     results.conclude(quiet=as_json)
+
+
+def _warn(notes: list[str]) -> None:
+    for note in notes:
+        typer.echo(note, err=True)
+
+
+def _rounded(people: dict[int, Any]) -> dict[str, list[list[float]]]:
+    """Positions by frame, in metres, to the millimetre."""
+    return {str(frame): [[round(x, 3), round(y, 3)] for x, y in found] for frame, found in people.items()}
 
 
 @dataclass(frozen=True)
