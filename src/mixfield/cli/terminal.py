@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 
+from mixfield.cli.interrupts import one_interrupt
+
 AGAIN = "give the same command again"
 INTERRUPTED = 130  # exit code of a shell command ended by SIGINT
 
@@ -57,10 +59,11 @@ def stoppable(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def run(*arguments: Any, **options: Any) -> None:
-        try:
-            verb(*arguments, **options)
-        except KeyboardInterrupt:
-            raise stop(AGAIN) from None
+        with one_interrupt():
+            try:
+                verb(*arguments, **options)
+            except KeyboardInterrupt:
+                raise stop(AGAIN) from None
 
     return run
 
