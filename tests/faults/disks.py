@@ -1,9 +1,10 @@
-"""Disks that are full or read-only; mounting them needs root."""
+"""Disks that are full or read-only, and users without rights; both need root."""
 
 from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
 from contextlib import contextmanager
 
@@ -39,3 +40,19 @@ WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-dac_override,-dac_read_sear
 def without_privileges(command):
     """A command that obeys permissions of files, also when root runs it."""
     return command if os.geteuid() else [*WITHOUT_PRIVILEGES, *command]
+
+
+UNKNOWN = "54321"  # a user that has no name and no home
+AS_UNKNOWN_USER = ["setpriv", f"--reuid={UNKNOWN}", f"--regid={UNKNOWN}", "--clear-groups"]
+MAY_READ = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]  # the interpreter may be in root's home
+
+
+def may_change_user():
+    """Whether this user may become another one that reads everything and writes nothing."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        return False
+    return subprocess.run(as_unknown_user(["true"]), capture_output=True, check=False).returncode == 0
+
+
+def as_unknown_user(command):
+    return [*AS_UNKNOWN_USER, *MAY_READ, *command]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import subprocess
 import sys
 
@@ -9,7 +11,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from faults.cluster import cluster, free_port, wait_for_lines
+from faults.cluster import TESTS, cluster, free_port, wait_for_lines
 from faults.driver import deadly, engine_of, items
 from faults.results import driven, images, recorded, run, segment, tree
 
@@ -20,6 +22,17 @@ from mixfield.batch.cluster import Dask
 Dask.__init__.__defaults__ = (None, None, 1.0)
 from mixfield.cli import main
 main()
+"""
+
+IMPATIENT_DRIVER = f"""
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+from faults import driver
+from mixfield import batch
+from mixfield.batch import cluster
+cluster.RECOUNT_SECONDS = 1.0
+driver.engine_of = lambda name, scheduler: batch.Dask(scheduler, patience=3.0)
+driver.main(*sys.argv[1:])
 """
 
 
@@ -48,6 +61,42 @@ def test_a_worker_is_killed_and_the_scheduler_disappears(tmp_path):
     assert again.returncode == 0
     assert tree(later) == tree(whole)
     assert set(recorded(later).values()) == {1}
+
+
+def test_all_workers_disappear(tmp_path):
+    """A sentence after a while instead of waiting for ever; the run goes on when there are workers again."""
+    out = tmp_path / "o"
+    with cluster(2) as (address, _, workers):
+        command = [sys.executable, "-c", IMPATIENT_DRIVER, *driven(out, "dask", 150, address)[2:]]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_for_lines(out / "manifest.jsonl", 10)
+        for worker in workers:
+            worker.kill()
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert re.match(rf"the Dask scheduler at {address} has had no workers for \d+ s; finished results are kept", said)
+    assert said.count("\n") == 1
+    assert not (out / ".drafts").exists()
+    finished = set(recorded(out))
+    assert 9 <= len(finished) < 150
+    again = run(driven(out, "serial", 150))
+    fresh = {line.split()[0] for line in again.stdout.splitlines()}
+    assert again.returncode == 0
+    assert len(fresh) == 150
+    assert recorded(out) == {str(k): 1 for k in range(150)}
+
+
+def test_a_scheduler_that_does_not_answer(tmp_path):
+    out = tmp_path / "o"
+    with cluster(1) as (address, scheduler, _):
+        command = [sys.executable, "-c", IMPATIENT_DRIVER, *driven(out, "dask", 500, address)[2:]]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_for_lines(out / "manifest.jsonl", 5)
+        scheduler.send_signal(signal.SIGSTOP)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert said.startswith(f"the Dask scheduler at {address} has gone; finished results are kept")
+    assert said.count("\n") == 1
 
 
 def test_segment_on_a_local_cluster(tmp_path):

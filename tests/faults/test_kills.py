@@ -67,12 +67,10 @@ def test_workers_die_with_their_driver(tmp_path, engine):
     assert not [worker for worker in workers if os.path.exists(f"/proc/{worker}")]
 
 
-@pytest.mark.parametrize("early", [True, False])
-@pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_interrupted_by_the_keyboard(tmp_path, engine, early):
-    """While workers start, and in the middle: one line, whole results, no complaints of workers."""
+def interruptible(tmp_path, engine):
+    """A process that segments 30 images, in a session of its own, as a job of a terminal."""
     pictures, scores = images(tmp_path, 30)
-    process = subprocess.Popen(
+    return subprocess.Popen(
         segment(pictures, scores, tmp_path / "o", "--workers", 2, "--engine", engine),
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -80,16 +78,48 @@ def test_interrupted_by_the_keyboard(tmp_path, engine, early):
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     )
-    while len(children(process.pid)) < 2 if early else finished(tmp_path / "o") < 2:
+
+
+def wait_until_started(process, out, *, early):
+    """Until workers start, or until the first results."""
+    while len(children(process.pid)) < 2 if early else finished(out) < 2:
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: driver and workers
-    _, said = process.communicate(timeout=60)
+
+
+def check_stopped(process, out, said):
     assert process.returncode == 130
     lines = said.splitlines()
     assert len(lines) == 1, said  # in a pipe there is no progress
     assert lines[0].startswith("mixfield: stopped (")
-    assert not (tmp_path / "o" / ".drafts").exists()
-    assert len(recorded(tmp_path / "o")) == finished(tmp_path / "o")
+    assert not (out / ".drafts").exists()
+    assert len(recorded(out)) == finished(out)
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_interrupted_by_the_keyboard(tmp_path, engine, early):
+    """While workers start, and in the middle: one line, whole results, no complaints of workers."""
+    process = interruptible(tmp_path, engine)
+    wait_until_started(process, tmp_path / "o", early=early)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: driver and workers
+    _, said = process.communicate(timeout=60)
+    check_stopped(process, tmp_path / "o", said)
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_interrupted_many_times(tmp_path, engine, early):
+    """Ctrl-C again and again until the process has ended: the cleanup is not interrupted."""
+    process = interruptible(tmp_path, engine)
+    wait_until_started(process, tmp_path / "o", early=early)
+    presses = 0
+    while process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)
+        presses += 1
+        time.sleep(0.005)
+    assert presses > 1
+    _, said = process.communicate()
+    check_stopped(process, tmp_path / "o", said)
 
 
 def test_worker_is_killed(tmp_path, monkeypatch):

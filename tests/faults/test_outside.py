@@ -6,13 +6,14 @@ import json
 import os
 import resource
 import shutil
+import subprocess
 import time
 
 import numpy as np
 import pytest
 from faults.disks import disk, may_mount, small_files, without_privileges
 from faults.driver import items, pieces
-from faults.results import driven, images, recorded, run, segment, tree
+from faults.results import driven, finished, images, recorded, run, segment, tree
 from PIL import Image
 
 from mixfield import batch
@@ -63,6 +64,29 @@ def test_file_too_large(tmp_path):
     assert recorded(tmp_path / "o") == {"0000.png": 1}
     assert run(command).returncode == 0
     assert set(recorded(tmp_path / "o").values()) == {1}
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", 2), ("--engine", "dask", "--workers", 2)])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_output_folder_deleted_during_the_run(tmp_path, options, replaced):
+    """Exit code 2 and a sentence, nothing that is reported as segmented, and the same command begins again."""
+    pictures, scores = images(tmp_path, 60)
+    out = tmp_path / "o"
+    command = segment(pictures, scores, out, *options)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while finished(out) < 3:
+        time.sleep(0.001)
+    out.rename(tmp_path / "deleted")  # all at once; workers may create it again
+    if replaced:
+        out.mkdir(exist_ok=True)
+    shutil.rmtree(tmp_path / "deleted", ignore_errors=True)
+    printed, said = process.communicate(timeout=120)
+    assert process.returncode == 2, said
+    assert said.startswith(f"mixfield: {out} was deleted or replaced during the run, and results with it; run the same")
+    assert said.count("\n") == 1
+    assert printed == ""
+    assert not (out / "manifest.jsonl").exists()
+    assert not (out / "summary.json").exists()
 
 
 @needs_setpriv

@@ -19,7 +19,7 @@ from mixfield.batch.tasks import TaskResult, WorkerLostError, perform_task, run_
 from mixfield.batch.threads import thread_limit
 from mixfield.errors import BatchError
 
-PATIENCE = 30.0  # seconds to wait for a scheduler and for its first worker
+PATIENCE = 30.0  # seconds to wait for a scheduler, for its first worker, and for another one when all are lost
 TASKS_PER_THREAD = 3  # submitted at a time, so that workers do not wait for the scheduler
 RECOUNT_SECONDS = 5.0  # workers may join and leave during a run
 
@@ -32,7 +32,7 @@ class Dask:
     ----------
     scheduler : address such as ``tcp://host:8786``; None starts a cluster on this machine.
     workers : number of workers to start on this machine; None for one per core.
-    patience : seconds to wait for a scheduler and for its first worker.
+    patience : seconds to wait for a scheduler, for its first worker, and for another one when all are lost.
 
     Notes
     -----
@@ -48,7 +48,7 @@ class Dask:
     def run(self, work: Work, items: Iterable[Item], out: Path) -> Generator[Outcome]:
         """See `Engine`."""
         with self._client() as client:
-            yield from run_tasks(DaskPool(client, work, out, self.scheduler), items)
+            yield from run_tasks(DaskPool(client, work, out, self.scheduler, self.patience), items)
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
@@ -75,22 +75,41 @@ class DaskPool:
 
     shares_workers = True
 
-    def __init__(self, client: Any, work: Work, out: Path, scheduler: str | None = None) -> None:
+    def __init__(
+        self, client: Any, work: Work, out: Path, scheduler: str | None = None, patience: float = PATIENCE
+    ) -> None:
         self.slots, self._counted = 1, float("-inf")
-        self._client, self._out, self._scheduler = client, out, scheduler
+        self._client, self._out, self._scheduler, self._patience = client, out, scheduler, patience
+        self._without_workers: float | None = None  # time when all workers were first found lost
         # a task and not scattered data: Dask computes it again when the worker that holds it is lost
         self._work = client.submit(_identity, work, pure=False)
 
     def maintain(self) -> None:
-        """Count the threads of all workers from time to time; raises `BatchError` without a scheduler."""
+        """Count the threads of all workers from time to time; raises `BatchError` without a scheduler or workers."""
         if self._client.status != "running":
             raise self._gone()
-        if time.monotonic() > self._counted + RECOUNT_SECONDS:
-            try:
-                threads = sum(self._client.nthreads().values())
-            except OSError:
-                raise self._gone() from None
-            self._counted, self.slots = time.monotonic(), max(1, TASKS_PER_THREAD * threads)
+        now = time.monotonic()
+        if now > self._counted + RECOUNT_SECONDS:
+            threads = self._count_threads()
+            self._counted, self.slots = now, max(1, TASKS_PER_THREAD * threads)
+            self._check_workers(threads, now)
+
+    def _count_threads(self) -> int:
+        try:
+            return sum(self._client.nthreads(callback_timeout=self._patience).values())
+        except OSError:
+            raise self._gone() from None
+
+    def _check_workers(self, threads: int, now: float) -> None:
+        if threads:
+            self._without_workers = None
+        elif self._without_workers is None:
+            self._without_workers = now
+        elif now - self._without_workers > self._patience:
+            raise BatchError(
+                f"{self._scheduler_name()} has had no workers for {now - self._without_workers:.0f} s; "
+                "finished results are kept: start workers and run the same command again"
+            )
 
     def submit(self, items: list[Item]) -> Future[Any]:
         future: Future[Any] = Future()
@@ -110,10 +129,12 @@ class DaskPool:
             raise _lost(error) from None
         return result
 
+    def _scheduler_name(self) -> str:
+        return "the Dask scheduler" + (f" at {self._scheduler}" if self._scheduler else "")
+
     def _gone(self) -> BatchError:
-        where = f" at {self._scheduler}" if self._scheduler else ""
         return BatchError(
-            f"the Dask scheduler{where} has gone; finished results are kept: start it and run the same command again"
+            f"{self._scheduler_name()} has gone; finished results are kept: start it and run the same command again"
         )
 
 

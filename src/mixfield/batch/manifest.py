@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,9 @@ from mixfield.errors import BatchError, FileFormatError, MixfieldError
 NAME = "manifest.jsonl"
 FORMAT = "mixfield-batch"
 VERSION = 1
+HEADER_START = json.dumps({"format": FORMAT})[:-1].encode()  # of the first line
 RESUME = "finished results are kept: make room and run the same command again to go on"
+MAX_SHOWN = 40  # characters of a setting in an error message
 
 Record = dict[str, Any]
 
@@ -69,8 +71,36 @@ class Manifest:
             return None
         return Outcome(item.name, files, record.get("facts"), stamp=record["stamp"], fresh=False)
 
+    def check_folder(self) -> None:
+        """Raise a `BatchError` if the folder was deleted or replaced after the manifest was opened."""
+        try:
+            same = os.path.samestat(os.stat(self._path), os.fstat(self._file.fileno()))
+        except (FileNotFoundError, NotADirectoryError):
+            same = False
+        except OSError as error:
+            raise BatchError(f"cannot read {self._path}: {error.strerror}; {RESUME}") from None
+        if not same:
+            raise BatchError(
+                f"{self.folder} was deleted or replaced during the run, and results with it; "
+                "run the same command again to compute them again"
+            )
+
+    def check_results(self, items: Iterable[Item]) -> None:
+        """Raise a `BatchError` if the folder or a file of a result of these items is gone."""
+        self.check_folder()
+        gone = [item.name for item in items if not self._has_files(item)]
+        if gone:
+            raise BatchError(
+                f"results in {self.folder} were deleted during the run, {len(gone)} in all, the first of {gone[0]!r}; "
+                "run the same command again to compute them again"
+            )
+
+    def _has_files(self, item: Item) -> bool:
+        return all((self.folder / name).exists() for name in self._record(item.name).get("files", {}))
+
     def add(self, outcome: Outcome) -> None:
         """Append an outcome; files of the previous result of this item that the new one lacks are removed."""
+        self.check_folder()
         previous = self._record(outcome.name).get("files", {})
         if outcome.failure is None:
             record = {"item": outcome.name, "stamp": outcome.stamp, "files": outcome.files, "facts": outcome.facts}
@@ -82,20 +112,29 @@ class Manifest:
 
     def _open(self, settings: Any) -> None:
         """Index an existing manifest, or write the first line of a new one."""
-        content = self._file.read() if self._file.seek(0) == 0 else b""
-        content = content[: content.rfind(b"\n") + 1]
+        content = self._complete_lines()
+        earlier = _settings(content[: content.index(b"\n") + 1], self._path) if content else settings
+        if self._index(content) and earlier != settings:
+            raise MixfieldError(
+                f"{self.folder} holds results of other settings ({_differences(earlier, settings)}); "
+                "give another folder, or empty it"
+            )
         self._file.truncate(len(content))
-        if not content:
-            self._append_header(settings)
-            return
-        same = _settings(content[: content.index(b"\n") + 1], self._path) == settings
-        n_results = self._index(content)
-        if not same and n_results:
-            raise MixfieldError(f"{self.folder} holds results of other settings; give another folder, or empty it")
-        if not same:
+        if not content or earlier != settings:
             self._offsets.clear()
             self._file.truncate(0)
             self._append_header(settings)
+
+    def _complete_lines(self) -> bytes:
+        """The content up to the last line break; raises a `FileFormatError` for a file that is not a manifest."""
+        if not self._path.is_file():
+            raise _not_a_manifest(self._path)
+        self._file.seek(0)
+        start = self._file.read(len(HEADER_START))
+        if not HEADER_START.startswith(start):  # the first line may be incomplete
+            raise _not_a_manifest(self._path)
+        content = start + self._file.read()
+        return content[: content.rfind(b"\n") + 1]
 
     def _index(self, content: bytes) -> int:
         """Store the offset of the last line of each item; returns the number of lines with results."""
@@ -145,6 +184,8 @@ def facts(out: Path) -> dict[str, Any]:
     """
     path = Path(out) / NAME
     results: dict[str, Any] = {}
+    if path.exists() and not path.is_file():  # a pipe would wait for a writer
+        raise _not_a_manifest(path)
     try:
         with open(path, "rb") as file:
             _settings(file.readline(), path)
@@ -176,7 +217,7 @@ def _digest_or_none(path: Path) -> str | None:
 
 def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
     """(offset, line) of every line after the first."""
-    offset = content.index(b"\n") + 1
+    offset = content.find(b"\n") + 1
     while offset < len(content):
         end = content.index(b"\n", offset) + 1
         yield offset, content[offset:end]
@@ -198,13 +239,37 @@ def _settings(line: bytes, path: Path) -> Any:
     """The settings in the first line of a manifest; raises `FileFormatError` for other files and versions."""
     header = _parsed(line)
     if header.get("format") != FORMAT:
-        raise FileFormatError(f"{path} is not a manifest of mixfield; give another folder, or move it away")
+        raise _not_a_manifest(path)
     if header.get("version") != VERSION:
         raise FileFormatError(
             f"{path} has format version {header.get('version')}, this mixfield reads version {VERSION}; "
             "install the mixfield that wrote it, or give another folder"
         )
     return header.get("settings")
+
+
+def _not_a_manifest(path: Path) -> FileFormatError:
+    return FileFormatError(f"{path} is not a manifest of mixfield; give another folder, or move it away")
+
+
+def _differences(earlier: Any, now: Any) -> str:
+    """The settings that differ, by name, with both values."""
+    values = [_flat(earlier), _flat(now)]
+    names = [name for name in values[0] | values[1] if values[0].get(name) != values[1].get(name)]
+    return "; ".join(f"{name or 'settings'} {values[0].get(name)}, now {values[1].get(name)}" for name in names)
+
+
+def _flat(settings: Any, name: str = "") -> dict[str, str]:
+    """Settings as JSON by dotted name."""
+    if not isinstance(settings, dict) or not settings:
+        text = json.dumps(settings)
+        return {name: text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."}
+    prefix = f"{name}." if name else ""
+    return {
+        inner: text
+        for key, value in settings.items()
+        for inner, text in _flat(value, prefix + json.dumps(key)[1:-1]).items()
+    }
 
 
 def _parsed(line: bytes) -> Record:

@@ -39,7 +39,8 @@ def map(
     Raises
     ------
     BatchError
-        If the output folder cannot be written any more, or the cluster is gone; finished results are kept.
+        If the output folder cannot be written any more, was deleted, or has lost results, or if the cluster is gone;
+        finished results are kept.
 
     Notes
     -----
@@ -60,6 +61,7 @@ def map(
                 yield result
         if missing:
             yield from _run(work, missing, out, manifest, engine or Serial())
+        manifest.check_results(todo)
 
 
 def _check_names(items: list[Item]) -> None:
@@ -79,6 +81,7 @@ def _run(work: Work, items: list[Item], out: Path, manifest: Manifest, engine: E
         with closing(engine.run(work, items, out)) as outcomes:  # stops the workers before the drafts are removed
             for outcome in outcomes:
                 if outcome.fatal:
+                    manifest.check_folder()
                     raise BatchError(f"{outcome.name}: {outcome.failure}")
                 manifest.add(outcome)
                 yield outcome

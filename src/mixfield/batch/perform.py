@@ -1,4 +1,9 @@
-"""One item in a worker: run the work in a draft folder, then move its files to the output folder."""
+"""One item in a worker: run the work in a draft folder, then move its files to the output folder.
+
+The driver removes all draft folders when a run ends.  A marker beside the draft folder of a worker is removed with it,
+and tells the worker that the run has ended, or that the output folder was deleted: its work may have created both
+folders again.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +14,17 @@ import secrets
 import shutil
 import traceback
 import warnings
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from mixfield import _files
 from mixfield.batch.items import Item, Outcome, Work
-from mixfield.batch.manifest import RESUME, digest
+from mixfield.batch.manifest import NAME, RESUME, digest
 from mixfield.errors import MixfieldError, MixfieldWarning, sentence
 
 DRAFTS = ".drafts"
+RESERVED = (NAME, DRAFTS)  # names in the output folder that results cannot have
 
 _NOT_WRITABLE = {"ENOSPC", "EDQUOT", "EROFS", "EFBIG"}  # by name: not every system has all of them
 
@@ -34,9 +41,11 @@ def perform(work: Work, item: Item, out: Path) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MixfieldWarning)  # results carry the same facts as notes
             facts = json.loads(json.dumps(work(item.argument, draft)))
+        if not _marker(draft).exists():
+            return _ended(item, draft, out)
         return Outcome(item.name, _publish(draft, out), facts, stamp=stamp)
     except Exception as error:
-        return _failed(item, error, out)
+        return _failed(item, error, out) if _marker(draft).exists() else _ended(item, draft, out)
     finally:
         if _has_entries(draft):
             shutil.rmtree(draft, ignore_errors=True)
@@ -49,7 +58,13 @@ def _draft_folder(out: Path) -> Path:
     if _has_entries(draft):  # they could not be removed
         _draft_name.cache_clear()
         return _draft_folder(out)
+    if not _marker(draft).exists():
+        _marker(draft).touch()
     return draft
+
+
+def _marker(draft: Path) -> Path:
+    return draft.with_suffix(".run")
 
 
 @lru_cache(maxsize=1)
@@ -73,11 +88,22 @@ def _publish(draft: Path, out: Path) -> dict[str, str]:
     for path in sorted(path for path in draft.rglob("*") if not path.is_dir() or path.is_symlink()):
         name = path.relative_to(draft).as_posix()
         _files.inside(draft, name)  # raises for links that lead out of the folder
+        if name.partition("/")[0].casefold() in RESERVED:  # some file systems do not distinguish case
+            raise MixfieldError(f"results cannot be called {name.partition('/')[0]}: the batch has a file of this name")
         files[name] = digest(path)
     for name in files:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         os.replace(draft / name, _files.inside(out, name))
     return files
+
+
+def _ended(item: Item, draft: Path, out: Path) -> Outcome:
+    """The outcome of an item whose run has ended; removes the folders that its work has created again."""
+    shutil.rmtree(draft, ignore_errors=True)
+    with suppress(OSError):  # unless other workers use it
+        draft.parent.rmdir()
+    reason = f"the drafts in {out} were deleted during the run; finished results are kept: run the same command again"
+    return Outcome(item.name, failure=reason, fatal=True)
 
 
 def _failed(item: Item, error: Exception, out: Path) -> Outcome:

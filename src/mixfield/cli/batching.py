@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,9 @@ from mixfield.cli.terminal import printable, stop
 if TYPE_CHECKING:
     from mixfield.batch import Engine as AnyEngine
     from mixfield.batch import Outcome, Tally
+
+SUMMARY = "summary.json"
+RESERVED = ("manifest.jsonl", SUMMARY, "settings.json", "report.html")  # files of a batch beside the folders of results
 
 Engine = Annotated[
     str, typer.Option(help="serial, processes or dask.  [default: processes for several workers, dask for a scheduler]")
@@ -46,6 +50,15 @@ def _check(name: str, workers: int | None, scheduler: str) -> None:
         raise MixfieldError("--workers is for this machine; with --scheduler its own workers are used")
     if name == "serial" and (workers or 1) > 1:
         raise MixfieldError(f"--engine serial has one worker, got --workers {workers}")
+
+
+def reserved(files: Iterable[Path]) -> dict[str, str]:
+    """The reason why a file cannot be an item, by name: the folder of its results would replace a file of the batch."""
+    return {
+        file.name: f"its results cannot be in a folder called {file.stem}, a file of the batch has this name; rename it"
+        for file in files
+        if file.stem.casefold() in RESERVED  # some file systems do not distinguish case
+    }
 
 
 @dataclass

@@ -112,6 +112,8 @@ def segment_folder(work: SegmentImage, images: Path, scores: Path, out: Path, *,
     from mixfield.io.folders import pairs
 
     matched, unmatched = pairs(images, scores)
+    unmatched |= batching.reserved(image for image, _ in matched)
+    matched = [files for files in matched if files[0].name not in unmatched]
     items = [batch.Item(files[0].name, tuple(path.absolute() for path in files), files) for files in matched]
     outcomes = batch.map(work, items, out, settings=work.settings(), engine=engine)
     results = batching.follow(outcomes, "images", len(items), quiet=as_json)
@@ -122,7 +124,7 @@ def segment_folder(work: SegmentImage, images: Path, scores: Path, out: Path, *,
         if image.name in results.facts
     ]
     summary = {"images": rows, "failures": results.failures}
-    _files.write_text(out / "summary.json", json.dumps(summary, indent=1) + "\n")
+    _files.write_text(out / batching.SUMMARY, json.dumps(summary, indent=1) + "\n")
     if as_json:
         typer.echo(json.dumps(summary))
     elif rows:

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from mixfield._progress import hidden
+from mixfield.cli.interrupts import one_interrupt
 
 AGAIN = "give the same command again"
 INTERRUPTED = 130  # exit code of a shell command ended by SIGINT
@@ -59,11 +60,12 @@ def stoppable(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def run(*arguments: Any, **options: Any) -> None:
-        try:
-            with hidden():
-                verb(*arguments, **options)
-        except KeyboardInterrupt:
-            raise stop(AGAIN) from None
+        with one_interrupt():
+            try:
+                with hidden():
+                    verb(*arguments, **options)
+            except KeyboardInterrupt:
+                raise stop(AGAIN) from None
 
     return run
 

@@ -10,7 +10,7 @@ people                    `silhouettes`
 exact inference           `tables`
 tracking                  `paths`
 how they are vectorised   `pixel_modes` and `pixel_rows` (of `softmax`), `channel_sums` (of the filters), `simd`
-shared                    `jit` (options of the compiler, types), `constants`, `exponential`, `splitmix`
+shared                    `jit` (options of the compiler, types), `jit_cache`, `constants`, `exponential`, `splitmix`
 ========================  ==============================================================================
 """
 

@@ -1,8 +1,8 @@
 """How kernels are compiled: ``numba.njit`` with the options that all of them share, and its type.
 
 Numba has no type hints, so that a function under ``njit`` would accept anything.  `jit` keeps the annotations of the
-function below it.  Kernels are compiled at the first call, saved beside the source file, and release the GIL; a
-division by zero gives infinity, as in NumPy.
+function below it.  Kernels are compiled at the first call, saved (see `jit_cache`), and release the GIL; a division by
+zero gives infinity, as in NumPy.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 from numba import njit
 from numba.core import config
 from numpy.typing import NDArray
+
+from mixfield.kernels.jit_cache import enable_cache
 
 Bools = NDArray[np.bool_]
 Float32s = NDArray[np.float32]
@@ -32,5 +34,12 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 
 def jit(**options: Any) -> Callable[[_Kernel], _Kernel]:
     """A decorator that compiles a kernel; ``options`` are those of ``numba.njit``."""
-    decorate: Callable[[_Kernel], _Kernel] = njit(cache=True, nogil=True, error_model="numpy", **options)
+    compiled: Callable[[_Kernel], _Kernel] = njit(nogil=True, error_model="numpy", **options)
+
+    def decorate(function: _Kernel) -> _Kernel:
+        kernel = compiled(function)
+        if not INTERPRETED:
+            enable_cache(kernel)
+        return kernel
+
     return decorate

@@ -43,9 +43,10 @@ class FakeClient:
         self.tasks.append(FakeTask())
         return self.tasks[-1]
 
-    def nthreads(self):
-        if self.threads is None:
-            raise OSError("gone")
+    def nthreads(self, *, callback_timeout):
+        assert 0 < callback_timeout < 100
+        if isinstance(self.threads, OSError):
+            raise self.threads
         return self.threads
 
 
@@ -115,8 +116,29 @@ def test_slots_follow_the_number_of_workers(client, pool, monkeypatch):
     assert pool.slots == 1
 
 
-def test_without_a_scheduler(client, pool):
-    client.threads = None
+def test_all_workers_are_lost(client, pool, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(cluster, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    pool.maintain()
+    client.threads = {}
+    for seconds in (100.0, 129.0):  # a pause of the caller is not a time without workers
+        now[0] = seconds
+        pool.maintain()
+    client.threads = {"a": 1}
+    now[0] = 140.0
+    pool.maintain()
+    client.threads = {}
+    for seconds in (150.0, 160.0, 179.0):
+        now[0] = seconds
+        pool.maintain()
+    now[0] = 185.0
+    with pytest.raises(BatchError, match="at tcp://host:1 has had no workers for 35 s; finished results are kept"):
+        pool.maintain()
+
+
+@pytest.mark.parametrize("error", [OSError("gone"), TimeoutError("no answer")])
+def test_without_a_scheduler(client, pool, error):
+    client.threads = error
     with pytest.raises(BatchError, match="has gone; finished results are kept"):
         pool.maintain()
     client.status = "connecting"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from mixfield import batch
@@ -72,3 +74,48 @@ def test_drafts_of_a_killed_run_are_removed(tmp_path):
     (tmp_path / ".drafts" / "0123" / "half.txt").write_text("half")
     assert [outcome.fresh for outcome in batch.map(square, items(2), tmp_path)] == [False, False]
     assert not (tmp_path / ".drafts").exists()
+
+
+def delete_folder(number, folder):
+    """Item 2 deletes the output folder, and creates its own folder there again."""
+    if number == 2:
+        shutil.rmtree(folder.parents[1])
+    (folder / "numbers").mkdir(parents=True)
+    (folder / "numbers" / str(number)).write_text(str(number))
+
+
+def delete_and_fail(number, folder):
+    delete_folder(number, folder)
+    if number == 2:
+        raise MixfieldError("no result")
+
+
+@pytest.mark.parametrize("work", [delete_folder, delete_and_fail])
+@pytest.mark.parametrize("count", [3, 6])
+def test_a_deleted_output_folder(tmp_path, count, work):
+    """Also if the last item had deleted it."""
+    out, seen = tmp_path / "o", []
+    with pytest.raises(BatchError, match="o was deleted or replaced during the run, and results with it"):
+        seen.extend(batch.map(work, items(count), out))
+    assert list(out.iterdir()) == []  # what the work had created again is removed
+    batch_again = list(batch.map(square, items(2), out))
+    assert [outcome.fresh for outcome in batch_again] == [True, True]
+
+
+def test_results_that_were_deleted_during_the_run(tmp_path):
+    outcomes = batch.map(square, items(2), tmp_path)
+    next(outcomes)
+    (tmp_path / "squares" / "0.txt").unlink()
+    next(outcomes)
+    with pytest.raises(BatchError, match=r"results in .* were deleted during the run, 1 in all, the first of 'n0'"):
+        next(outcomes)
+    assert [(o.name, o.fresh) for o in batch.map(square, items(2), tmp_path)] == [("n1", False), ("n0", True)]
+
+
+def test_reused_results_that_were_deleted_during_the_run(tmp_path):
+    list(batch.map(square, items(2), tmp_path))
+    outcomes = batch.map(square, [*items(2), batch.Item("n4", 4)], tmp_path)
+    next(outcomes)
+    (tmp_path / "squares" / "0.txt").unlink()
+    with pytest.raises(BatchError, match="the first of 'n0'"):
+        list(outcomes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import shutil
 
 import pytest
 
@@ -80,3 +81,41 @@ def test_a_missing_output_folder_is_fatal(tmp_path):
     outcome = perform(raising(ValueError()), Item("i", 0), tmp_path / "gone")
     assert outcome.fatal
     assert "every worker must see this folder" in outcome.failure
+
+
+def end_of_run(argument, folder):
+    """The run ends while a worker is at work, which creates its folder again."""
+    shutil.rmtree(folder.parent)
+    (folder / "results").mkdir(parents=True)
+    (folder / "results" / "r.txt").write_text("late")
+    if argument == "fails":
+        raise ValueError("no result")
+
+
+@pytest.mark.parametrize("argument", ["writes", "fails"])
+def test_a_run_that_ended_gets_no_results(out, argument):
+    outcome = perform(end_of_run, Item("i", argument), out)
+    assert outcome.fatal
+    assert outcome.failure.startswith(f"the drafts in {out} were deleted during the run; finished results are kept")
+    assert list(out.iterdir()) == []
+
+
+def test_the_drafts_of_a_later_run_are_kept(out):
+    def work(_argument, folder):
+        end_of_run("writes", folder)
+        (out / DRAFTS / "other").mkdir()
+
+    assert perform(work, Item("i", 0), out).fatal
+    assert [path.relative_to(out).as_posix() for path in out.rglob("*")] == [DRAFTS, f"{DRAFTS}/other"]
+
+
+@pytest.mark.parametrize("name", ["manifest.jsonl", "Manifest.jsonl", ".drafts", "manifest.jsonl/x"])
+def test_names_of_the_batch_are_reserved(out, name):
+    def work(_argument, folder):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("mine")
+
+    outcome = perform(work, Item("i", 0), out)
+    assert outcome.failure == f"results cannot be called {name.partition('/')[0]}: the batch has a file of this name"
+    assert not outcome.fatal
+    assert {path.name for path in out.iterdir()} == {DRAFTS}

@@ -92,3 +92,21 @@ def test_unusual_names(tmp_path):
     for name in ("bad[red]x[bold].png", "badtwo\\nlines\\x1b[31m.png", "badcaf\\udce9.png"):
         assert f"failed: {name}: " in done.output
     assert len(json.loads((tmp_path / "o" / "summary.json").read_text())["failures"]) == 3
+
+
+def test_names_of_the_batch_are_reserved(tmp_path):
+    """An image whose results would replace the summary fails, alone; the next run finds the results of the others."""
+    (tmp_path / "i").mkdir()
+    (tmp_path / "s").mkdir()
+    for stem in ("a", "summary.json", "manifest.jsonl", "Summary.JSON"):
+        Image.fromarray(np.zeros((4, 5), np.uint8)).save(tmp_path / "i" / f"{stem}.png")
+        np.save(tmp_path / "s" / f"{stem}.npy", np.full((4, 5, 2), 0.5, np.float32))
+    words = [tmp_path / "i", "--scores", tmp_path / "s", "--modes", 1, "--out", tmp_path / "o"]
+    for said in ("1 images segmented, 3 failed", "1 images segmented, 1 of them by an earlier run, 3 failed"):
+        done = CliRunner().invoke(app, ["segment", *map(str, words)])
+        assert done.exit_code == 1, done.output
+        assert said in done.stdout
+        assert "failed: summary.json.png: its results cannot be in a folder called summary.json" in done.output
+    summary = json.loads((tmp_path / "o" / "summary.json").read_text())
+    assert [row["image"] for row in summary["images"]] == [str(tmp_path / "i" / "a.png")]
+    assert set(summary["failures"]) == {"summary.json.png", "manifest.jsonl.png", "Summary.JSON.png"}
