@@ -1,6 +1,7 @@
 """Saved results of every version can be read; those of a later one are refused with a sentence.
 
 ``saved/version_1.npz`` is ``mf.infer(mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 2.0), n_modes=2)``,
+``version_2.npz`` the same with ``compact=True``;
 ``saved/batch_1`` a folder of results of the first mixfield that had batches: the squares of 0, 1 and 3, and 2 failed.
 """
 
@@ -38,7 +39,8 @@ def test_old_files_are_read(path, tmp_path):
     graph = mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 2.0)
     now = mf.infer(graph, n_modes=2)
     assert saved.labelings().tolist() == [[1, 1, 1], [0, 0, 0]]
-    np.testing.assert_allclose(saved.marginals(), now.marginals(), atol=1e-6)
+    atol = 2e-5 if path.stem == "version_2" else 1e-6  # 16 bits
+    np.testing.assert_allclose(saved.marginals(), now.marginals(), atol=atol)
     np.testing.assert_allclose(saved.log_z, now.log_z, atol=1e-6)
     assert [str(c) for mode in saved.modes for c in mode.constraints] == [
         str(c) for mode in now.modes for c in mode.constraints
@@ -53,7 +55,9 @@ def test_a_file_from_the_future(tmp_path):
     header = json.loads(arrays["header"].tobytes()) | {"version": VERSION + 1, "news": "unknown"}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez(tmp_path / "future.npz", **arrays)
-    with pytest.raises(FileFormatError, match=rf"format version {VERSION + 1}, this mixfield reads version {VERSION};"):
+    with pytest.raises(
+        FileFormatError, match=rf"format version {VERSION + 1}, this mixfield reads versions up to {VERSION};"
+    ):
         mf.load(tmp_path / "future.npz")
 
 

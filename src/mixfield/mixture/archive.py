@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 from mixfield import _files, _npy
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.mixture import levels
 from mixfield.mixture.node import Node
+from mixfield.mixture.shared_groups import restore_groups, share_groups
 from mixfield.solvers.mode import Mode
 
 FORMAT = "mixfield-posterior"
-VERSION = 1
+ARRAYS = ("header", "marginals", "labels", "shape", "levels")
+EXACT, COMPACT = 1, 2  # versions: marginals as floats, or in 16 bits
+VERSION = COMPACT
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,19 +36,23 @@ class Contents:
     notes: tuple[str, ...]
 
 
-def write(path: str | PathLike[str], contents: Contents) -> None:
-    """Write a posterior; the file appears whole or not at all."""
-    header = {
+def write(path: str | PathLike[str], contents: Contents, *, compact: bool = False) -> None:
+    """Write a posterior; the file appears whole or not at all.  With ``compact``, marginals have 16 bits."""
+    stacked = np.stack([mode.marginals for mode in contents.modes])
+    numbers = _levels(stacked) if compact else {"marginals": stacked}
+    header: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": COMPACT if compact else EXACT,
         "t_max": contents.t_max,
         "notes": list(contents.notes),
         "modes": [_mode_header(mode) for mode in contents.modes],
         "tree": [_node_header(node) for node in contents.tree],
     }
+    if compact:
+        share_groups(header)
     arrays: dict[str, NDArray[Any]] = {
         "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
-        "marginals": np.stack([mode.marginals for mode in contents.modes]),
+        **numbers,
     }
     with _files.draft(path) as draft, open(draft, "xb") as file:
         _write_npz(file, arrays)
@@ -52,27 +60,40 @@ def write(path: str | PathLike[str], contents: Contents) -> None:
 
 def read(path: str | PathLike[str]) -> Contents:
     """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
-    arrays = _npy.read_npz(
-        path, "is not a saved posterior", lambda names: [n for n in ("header", "marginals") if n in names]
-    )
+    arrays = _npy.read_npz(path, "is not a saved posterior", lambda names: [n for n in ARRAYS if n in names])
     try:
-        header, marginals = json.loads(arrays["header"].tobytes()), np.asarray(arrays["marginals"], np.float64)
+        header = json.loads(arrays["header"].tobytes())
+        marginals = _unpacked(arrays) if "levels" in arrays else np.asarray(arrays["marginals"], np.float64)
     except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise FileFormatError(f"{path} is not a saved posterior: {error}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} is not a saved posterior: its header does not say {FORMAT!r}")
-    if header.get("version") != VERSION:
+    if header.get("version") not in (EXACT, COMPACT):
         raise FileFormatError(
-            f"{path} has format version {header.get('version')}, this mixfield reads version {VERSION}; "
+            f"{path} has format version {header.get('version')}, this mixfield reads versions up to {VERSION}; "
             "install the mixfield that wrote it, or a newer one"
         )
     try:
+        restore_groups(header)
         modes = tuple(_mode(row, q) for row, q in zip(header["modes"], marginals, strict=True))
         tree = tuple(_node(row) for row in header["tree"])
         _check_numbers(modes, marginals)
         return Contents(modes, tree, float(header["t_max"]), tuple(str(note) for note in header["notes"]))
     except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def _levels(marginals: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The arrays of a compact file, see `mixfield.mixture.levels`."""
+    labels, packed = levels.pack(marginals)
+    shape = np.array(marginals.shape[1:], np.int64)  # (*shape, L)
+    return {"labels": labels.astype(np.int64), "shape": shape, "levels": packed}
+
+
+def _unpacked(arrays: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """The marginals (K, *shape, L) of a compact file."""
+    *shape, n_labels = (int(size) for size in arrays["shape"])
+    return levels.unpack(np.asarray(arrays["labels"], np.int64), arrays["levels"], tuple(shape), n_labels)
 
 
 def _check_numbers(modes: tuple[Mode, ...], marginals: NDArray[np.float64]) -> None:

@@ -91,7 +91,7 @@ def write_segmentation(
     write_grey(folder / "entropy_gap.png", gap * LEVELS_PER_BIT / 255)
     with _files.draft(folder / "figure.png") as draft:
         segmentation_figure(image, over_pixels, gap).save(draft, format="PNG")
-    posterior.save(folder / "result.npz")
+    posterior.save(folder / "result.npz", compact=True)
     _write_given(folder, given)
     summary = segmentation_facts(over_pixels)
     _files.write_text(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
