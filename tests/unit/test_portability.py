@@ -22,8 +22,8 @@ TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) f
 POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 PORTABLE = {
     "os": {
-        "PathLike", "SEEK_CUR", "SEEK_END", "SEEK_SET", "_exit", "cpu_count", "environ", "fspath", "fstat", "getpid", "path",
-        "pathsep", "replace", "scandir", "stat",
+        "PathLike", "SEEK_CUR", "SEEK_END", "SEEK_SET", "_exit", "cpu_count", "environ", "fspath", "fstat", "getpid",
+        "path", "pathsep", "replace", "scandir", "stat",
     },
     "signal": {"SIGINT", "SIG_IGN", "getsignal", "raise_signal", "signal"},
     "mmap": {"mmap"},
