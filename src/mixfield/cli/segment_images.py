@@ -65,8 +65,16 @@ class SegmentImage:
 
     def settings(self) -> dict[str, Any]:
         """Everything that the results depend on; threads do not change them."""
+        from mixfield import __version__
+
         kernels = None if self.kernels is None else asdict(self.kernels)
-        return {"modes": self.modes, "kernels": kernels, "evidence": self.evidence, "seed": self.seed}
+        return {
+            "mixfield": __version__,
+            "modes": self.modes,
+            "kernels": kernels,
+            "evidence": self.evidence,
+            "seed": self.seed,
+        }
 
 
 def segment_image(work: SegmentImage, image: Path, scores: Path, out: Path, *, as_json: bool) -> None:
