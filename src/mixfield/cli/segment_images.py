@@ -74,10 +74,16 @@ class SegmentImage:
 
     def settings(self) -> dict[str, Any]:
         """Everything that the results depend on; threads do not change them."""
+        from mixfield import __version__
+
         kernels = None if self.kernels is None else asdict(self.kernels)
-        return {"modes": self.modes, "kernels": kernels, "evidence": self.evidence, "seed": self.seed} | (
-            {"names": list(self.names)} if self.names else {}
-        )
+        return {
+            "mixfield": __version__,
+            "modes": self.modes,
+            "kernels": kernels,
+            "evidence": self.evidence,
+            "seed": self.seed,
+        } | ({"names": list(self.names)} if self.names else {})
 
 
 def segment_image(work: SegmentImage, image: Path, scores: Path, out: Path, *, as_json: bool) -> None:

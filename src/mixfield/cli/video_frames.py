@@ -56,8 +56,17 @@ class SegmentFrame:
 
     def settings(self) -> dict[str, Any]:
         """Everything that the modes depend on; the choice among them is made later."""
+        from mixfield import __version__
+
         kernels = None if self.kernels is None else asdict(self.kernels)
-        return {"video": True, "modes": self.modes, "kernels": kernels, "logits": self.logits, "seed": self.seed}
+        return {
+            "mixfield": __version__,
+            "video": True,
+            "modes": self.modes,
+            "kernels": kernels,
+            "logits": self.logits,
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True, eq=False)

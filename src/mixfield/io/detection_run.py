@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mixfield import batch
+from mixfield import __version__, batch
 from mixfield.apps.detection import detect, positions
 from mixfield.errors import MixfieldError
 from mixfield.io.footage import Footage
@@ -60,16 +60,18 @@ class DetectionRun:
         See `mixfield.batch.map`.
         """
         items = [batch.Item(str(frame), frame, inputs=footage.files(frame)) for frame in frames]
-        return batch.map(task, items, self.folder, settings=self._settings(), engine=engine)
+        return batch.map(task, items, self.folder, settings=self._settings(footage), engine=engine)
 
-    def _settings(self) -> dict[str, object]:
-        """Everything that the results depend on, except the footage."""
+    def _settings(self, footage: Footage) -> dict[str, object]:
+        """Everything that the results depend on, except the files of the footage."""
         scene = self.scene
         digest = hashlib.sha256()
         for view in scene.views:
             digest.update(view.boxes.tobytes())
         digest.update(np.asarray(scene.interest).tobytes())
         return {
+            "mixfield": __version__,
+            "background": [camera.method if camera.masks is None else None for camera in footage.cameras],
             "scene": digest.hexdigest(),
             "shape": list(scene.ground.shape),
             "cell": scene.ground.cell,
