@@ -1,19 +1,72 @@
-"""Files that are replaced in one step, and paths that stay in their folder."""
+"""Files that are read within limits or replaced in one step, and paths that stay in their folder."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
-from mixfield.errors import MixfieldError
+from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
 
 StrPath = str | PathLike[str]
 
 MAX_SHOWN = 200  # characters of a name in an error message
+MAX_EXPANSION = 100  # bytes in memory per byte of a file, beyond `ALWAYS_READ`
+ALWAYS_READ = 256 << 20  # bytes in memory, however small the file
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def check_file(path: StrPath) -> None:
+    """Raise a `FileFormatError` for a folder, pipe, socket or device: reading one can block or never end."""
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError as error:
+        raise FileFormatError(f"{os.fspath(path)[:MAX_SHOWN]!r} is not the path of a file: {error}") from None
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "not a regular file")
+        raise FileFormatError(f"{path} is {kind}; give a file, or save what it yields to a file first")
+
+
+def open_file(path: StrPath) -> BinaryIO:
+    """Open a regular file for reading; anything else is refused without blocking, see `check_file`."""
+    check_file(path)
+    return open(path, "rb", opener=_open_without_blocking)
+
+
+def read_bytes(path: StrPath, largest: int) -> bytes:
+    """The content of a regular file of at most ``largest`` bytes."""
+    with open_file(path) as stream:
+        size = file_size(stream)
+        if size > largest:
+            raise TooLargeError(f"{path} has {size} bytes; at most {largest} are read of such a file")
+        return stream.read()
+
+
+def file_size(stream: BinaryIO) -> int:
+    """Bytes of an open file."""
+    return os.fstat(stream.fileno()).st_size
+
+
+def largest_content(size: int, expansion: int = MAX_EXPANSION) -> int:
+    """How many bytes the content of a file of ``size`` bytes may take in memory: a small file cannot take it all."""
+    return max(ALWAYS_READ, expansion * size)
+
+
+def _open_without_blocking(path: str, flags: int) -> int:
+    """For `open`: if a pipe has replaced the file since `check_file`, this does not wait for its other end."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @contextmanager

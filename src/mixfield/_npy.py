@@ -1,7 +1,12 @@
-"""Arrays from ``.npy`` and ``.npz`` files of unknown origin: no pickles, and a limit on their size."""
+"""Arrays from ``.npy`` and ``.npz`` files of unknown origin: no pickles, and sizes are checked before numbers are read.
+
+A compressed archive of a few megabytes can declare arrays of gigabytes.  The headers of all its arrays are read first;
+their types and sizes are checked against what the caller expects and against the size of the file.
+"""
 
 from __future__ import annotations
 
+import io
 import lzma
 import math
 import struct
@@ -9,21 +14,25 @@ import tokenize
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from os import PathLike
-from typing import IO, Any, TypeVar
+from typing import IO, Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
 
 StrPath = str | PathLike[str]
 
 _T = TypeVar("_T")
 
-LARGEST = 4 << 30  # bytes of one array
+LARGEST = 4 << 30  # bytes of the arrays of one file
 MAGIC_LENGTH = 8  # bytes: the prefix, and major and minor version
+MAX_HEADER = 10_000  # bytes; NumPy reads no longer ones either
+BLOCK = 1 << 20  # bytes that are read at once
 VERSIONS = ((1, 0), (2, 0), (3, 0))
 
 _DAMAGE = (  # what zipfile and NumPy raise on damaged files; RuntimeError includes NotImplementedError
@@ -32,14 +41,51 @@ _DAMAGE = (  # what zipfile and NumPy raise on damaged files; RuntimeError inclu
 )
 
 
-def read_npy(path: StrPath, complaint: str) -> NDArray[Any]:
-    """Read the array of a ``.npy`` file; a `FileFormatError` has the path, the complaint and the reason."""
-    with open(path, "rb") as stream:
-        return _checked(path, complaint, lambda: _array(stream, str(path)))
+@dataclass(frozen=True)
+class Header:
+    """What a file says about an array before its numbers.
+
+    Attributes
+    ----------
+    shape, dtype : of the array.
+    is_fortran : whether the first axis varies fastest.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    is_fortran: bool
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array in memory."""
+        return self.size * self.dtype.itemsize
+
+
+Check = Callable[[str, Header, int], None]
+
+
+def any_array(name: str, header: Header, file_size: int) -> None:
+    """Accept every array."""
+
+
+def read_npy(path: StrPath, complaint: str, check: Check = any_array) -> NDArray[Any]:
+    """Read the array of a ``.npy`` file; ``complaint`` and ``check`` as for `read_npz`, the name is empty."""
+    with _files.open_file(path) as stream:
+        return _reading(path, complaint, lambda: _only_array(stream, path, check))
 
 
 def read_npz(
-    path: StrPath, complaint: str, choose: Callable[[list[str]], Iterable[str]] = list
+    path: StrPath,
+    complaint: str,
+    choose: Callable[[list[str]], Iterable[str]] = list,
+    check: Check = any_array,
+    *,
+    largest: int | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Read arrays of a ``.npz`` file by name.
 
@@ -48,46 +94,95 @@ def read_npz(
     path : the file.
     complaint : of the `FileFormatError`, after the path and before the reason.
     choose : from the names of all arrays to the names of those to read; by default all.
+    check : called with name and header of each chosen array and the size of the file before any array is read; raises
+        a ``ValueError``, the reason, for what the caller does not read.
+    largest : bytes of all chosen arrays together; `LARGEST` by default.
     """
-
-    def arrays() -> dict[str, NDArray[Any]]:
-        with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
-            members = {name.removesuffix(".npy"): name for name in archive.namelist()}
-            return {name: _member(archive, members[name], str(path)) for name in choose(list(members))}
-
-    return _checked(path, complaint, arrays)
+    limit = LARGEST if largest is None else largest
+    with _files.open_file(path) as stream:
+        return _reading(path, complaint, lambda: _chosen_arrays(stream, path, choose, check, limit))
 
 
-def _checked(path: StrPath, complaint: str, read: Callable[[], _T]) -> _T:
+def _reading(path: StrPath, complaint: str, read: Callable[[], _T]) -> _T:
+    """Call ``read``; what it raises for a damaged file becomes a `FileFormatError` with the path and the reason."""
     try:
         return read()
-    except (MixfieldError, FileNotFoundError):
+    except MixfieldError:
         raise
+    except MemoryError as error:
+        raise TooLargeError(f"{path} needs more memory than there is: {error}".rstrip(": ")) from error
     except _DAMAGE as error:
         raise FileFormatError(f"{path} {complaint}: {_reason(error)}") from None
 
 
-def _member(archive: zipfile.ZipFile, name: str, path: str) -> NDArray[Any]:
-    with archive.open(name) as stream:
-        return _array(stream, path)
+def _only_array(stream: BinaryIO, path: StrPath, check: Check) -> NDArray[Any]:
+    size = _files.file_size(stream)
+    header = _header(stream)
+    check("", header, size)
+    _check_total(path, {"": header}, LARGEST, size)
+    return _numbers(stream, header, size - stream.tell())
 
 
-def _array(stream: IO[bytes], path: str) -> NDArray[Any]:
-    """The array of an open ``.npy`` stream; its size is checked before memory is allocated."""
-    shape, is_fortran, dtype = _header(stream)
-    size = math.prod(shape) * dtype.itemsize
-    if size > LARGEST or any(length < 0 for length in shape):
-        raise TooLargeError(f"{path} holds an array of shape {shape}, {size} bytes; at most {LARGEST} are read")
-    content = stream.read(size)
-    if len(content) != size:
-        raise ValueError(f"it is cut off: an array of shape {shape} has {size} bytes, there are {len(content)}")
-    if dtype.itemsize == 0:
-        return np.zeros(shape, dtype)
-    return np.frombuffer(content, dtype).reshape(shape, order="F" if is_fortran else "C")
+def _chosen_arrays(
+    stream: BinaryIO, path: StrPath, choose: Callable[[list[str]], Iterable[str]], check: Check, largest: int
+) -> dict[str, NDArray[Any]]:
+    size = _files.file_size(stream)
+    with zipfile.ZipFile(stream) as archive:
+        entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+        headers = {}
+        for name in choose(list(entries)):
+            if name not in entries:
+                raise ValueError(f"it has no array {name!r}")
+            with archive.open(entries[name]) as member:
+                headers[name] = _header(member)
+            check(name, headers[name], size)
+        _check_total(path, headers, largest, size)
+        return {name: _member(archive, entries[name]) for name in headers}
 
 
-def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether the order is Fortran's, and type of the array."""
+def _check_total(path: StrPath, headers: Mapping[str, Header], largest: int, file_size: int) -> None:
+    """Refuse arrays that are too large, together, for any file or for a file of this size."""
+    total = sum(header.nbytes for header in headers.values())
+    if total > largest:
+        shapes = ", ".join(str(header.shape) for header in list(headers.values())[:3])
+        raise TooLargeError(f"{path} holds arrays of shape {shapes}, {total} bytes; at most {largest} are read")
+    if total > _files.largest_content(file_size):
+        raise TooLargeError(
+            f"{path} has {file_size} bytes and would take {total} in memory; at most {_files.MAX_EXPANSION} times the "
+            "size of a file are read: save it without compression (np.savez)"
+        )
+
+
+def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
+    with archive.open(entry) as stream:
+        header = _header(stream)
+        return _numbers(stream, header, entry.file_size - stream.tell())
+
+
+def _numbers(stream: IO[bytes], header: Header, available: int) -> NDArray[Any]:
+    """The array after its header, read-only; ``available`` is the number of bytes that the file says to have."""
+    if available < header.nbytes:
+        raise _cut_off(header, available)
+    content = np.empty(header.nbytes, np.uint8)
+    position = 0
+    while position < len(content) and (block := stream.read(min(BLOCK, len(content) - position))):
+        content[position : position + len(block)] = np.frombuffer(block, np.uint8)
+        position += len(block)
+    if position < len(content):
+        raise _cut_off(header, position)
+    array = content.view(header.dtype).reshape(header.shape, order="F" if header.is_fortran else "C")
+    array.setflags(write=False)
+    return array
+
+
+def _cut_off(header: Header, available: int) -> ValueError:
+    return ValueError(
+        f"it is cut off: an array of shape {header.shape} has {header.nbytes} bytes, there are {max(0, available)}"
+    )
+
+
+def _header(stream: IO[bytes]) -> Header:
+    """The header of an open ``.npy`` stream."""
     magic = stream.read(MAGIC_LENGTH)
     if not magic:
         raise EOFError
@@ -96,13 +191,24 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = (magic[-2], magic[-1])
     if version not in VERSIONS:
         raise ValueError(f"version {version} of the npy format is not known")
+    shape, is_fortran, dtype = _parsed_header(stream, version)
+    if dtype.hasobject:
+        raise ValueError("pickled objects are not read")
+    if dtype.itemsize == 0 or any(length < 0 for length in shape):
+        raise ValueError(f"it has the shape {shape} and the type {dtype}, of which there are no arrays")
+    return Header(shape, dtype, is_fortran)
+
+
+def _parsed_header(stream: IO[bytes], version: tuple[int, int]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type; NumPy would read a header of any length before it checks the length."""
+    prefix = stream.read(2 if version == (1, 0) else 4)
+    length = int.from_bytes(prefix, "little")
+    if length > MAX_HEADER:
+        raise ValueError(f"its header has {length} bytes, at most {MAX_HEADER} are read")
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about files that Python 2 wrote
-        shape, is_fortran, dtype = read_header(stream)
-    if dtype.hasobject:
-        raise ValueError("pickled objects are not read")
-    return shape, is_fortran, dtype
+        return read_header(io.BytesIO(prefix + stream.read(length)))
 
 
 def _reason(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Every parser of the library with well-formed files to begin from, and how damaged ones are made.
+"""Every parser of the library with well-formed files to begin from.
 
 Whatever a file holds, a parser reads it or refuses it with a `MixfieldError`; anything else is a finding.
 """
@@ -15,16 +15,18 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from fuzz.damage import mutated as mutated
 from PIL import Image
 
 import mixfield as mf
 from mixfield.apps.segmentation import Kernels
 from mixfield.batch.manifest import Manifest
-from mixfield.errors import MixfieldError
+from mixfield.errors import MixfieldError, sentence
 from mixfield.io import (
     calibration,
     cvml,
     kernels,
+    opencv,
     pom,
     read_image,
     read_label_map,
@@ -34,6 +36,7 @@ from mixfield.io import (
     uai,
     write_uai,
 )
+from mixfield.io.frame_source import VideoFile
 from mixfield.reports import video_file
 from mixfield.reports.video_page import video_page
 from mixfield.scene.ground import Ground
@@ -42,37 +45,7 @@ from mixfield.scene.view import View
 
 CORPUS = Path(__file__).parent / "corpus"
 
-TOKENS = [
-    b"-1",
-    b"0",
-    b"1e400",
-    b"nan",
-    b"inf",
-    b"99999999999999999999",
-    b"4294967296",
-    b"\x00",
-    b"\xff\xfe",
-    b"{",
-    b"[",
-]
-TOKENS += [b"[" * 3000, b"{frame}", b"{frame:999999999d}", b"../../x", b'"', b"\n", b"#", b"<", b"&a;", b"%n", b"1_000"]
-
-NUMBERS = [
-    b"-1",
-    b"0",
-    b"1",
-    b"2",
-    b"3",
-    b"0.5",
-    b"1e-320",
-    b"1e300",
-    b"1e400",
-    b"nan",
-    b"-inf",
-    b"2147483648",
-    b"1" * 20,
-]
-NUMBERS += [b"1e5", b"100000", b"1" * 5000, b"true", b'"x"', b"[]", b"{}", b"null"]
+MAX_SENTENCE = 1000  # characters of an error message
 
 
 @dataclass(frozen=True)
@@ -84,42 +57,31 @@ class Parser:
     seeds: Callable[[], list[bytes]]
 
 
+class Finding(Exception):
+    """What a parser must not do."""
+
+
 def attempt(parser: Parser, content: bytes) -> str:
-    """Read a file with this content: "read" or "refused"."""
+    """Read a file with this content: "read" or "refused"; anything else is raised."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{parser.suffix}"
         path.write_bytes(content)
         try:
             parser.read(path)
-        except MixfieldError:
+        except (MixfieldError, OSError) as error:
+            _check_sentence(error)
             return "refused"
     return "read"
 
 
-def mutated(seeds: list[bytes], rng: np.random.Generator) -> bytes:
-    """One of the seeds, damaged in a few places."""
-    content = bytearray(seeds[rng.integers(len(seeds))])
-    for _ in range(1 + int(rng.geometric(0.6))):
-        at = int(rng.integers(len(content) + 1))
-        upto = min(len(content), at + int(rng.integers(1, 12)))
-        match rng.integers(8):
-            case 0:
-                content[at:upto] = rng.bytes(upto - at)
-            case 1:
-                del content[at:upto]
-            case 2:
-                content[at:at] = TOKENS[rng.integers(len(TOKENS))]
-            case 3:
-                content[at:upto] = TOKENS[rng.integers(len(TOKENS))]
-            case 4:
-                del content[at:]
-            case 6 | 7:
-                numbers = list(re.finditer(rb"[0-9][0-9.e+-]*", content)) or [re.match(b"", content)]
-                content[slice(*numbers[rng.integers(len(numbers))].span())] = NUMBERS[rng.integers(len(NUMBERS))]
-            case _:
-                other = seeds[rng.integers(len(seeds))]
-                content[at:] = other[int(rng.integers(len(other) + 1)) :]
-    return bytes(content)
+def _check_sentence(error: Exception) -> None:
+    if isinstance(error, OSError) and error.filename is None and not isinstance(error, FileNotFoundError):
+        raise Finding("an error of the system without a file") from error
+    if isinstance(error.__cause__ or error.__context__, MemoryError):
+        raise Finding("it took all memory") from error
+    text = sentence(error)
+    if len(text) > MAX_SENTENCE or not text.isprintable():
+        raise Finding(f"a message of {len(text)} characters: {text[:80]!r}") from error
 
 
 def _written(suffix: str, write: Callable[[Path], object]) -> bytes:
@@ -202,6 +164,11 @@ def _read_scene(path: Path) -> object:
     return scene_file.read_scene(path), scene_file.read_footage(path)
 
 
+def _scenes() -> list[bytes]:
+    scene = _written(".toml", lambda path: scene_file.write_scene(path, ["a.json"], (0, 0, 5, 5), footage=["a.avi"]))
+    return [_SCENE_TOML, scene, b'pom = "room.pom"\nrows = 2\ncolumns = 2\ncell = 0.5\n[[camera]]\nsize = [20, 10]\n']
+
+
 def _arrays() -> list[bytes]:
     def npy(array: np.ndarray) -> bytes:
         buffer = io.BytesIO()
@@ -213,14 +180,43 @@ def _arrays() -> list[bytes]:
 
 def _pictures(kind: str, modes: tuple[str, ...], **options: object) -> Callable[[], list[bytes]]:
     def seeds() -> list[bytes]:
-        found = []
+        found, noise = [], np.random.default_rng(0).integers(0, 256, (7, 9), dtype=np.uint8)
         for mode in modes:
             buffer = io.BytesIO()
-            Image.effect_noise((9, 7), 50).convert(mode).save(buffer, kind, **options)
+            Image.fromarray(noise).convert(mode).save(buffer, kind, **options)
             found.append(buffer.getvalue())
         return found
 
     return seeds
+
+
+def _camera_images() -> list[bytes]:
+    kinds = {
+        "PNG": ("L", "RGB"),
+        "JPEG": ("L", "RGB"),
+        "TIFF": ("RGB",),
+        "BMP": ("RGB",),
+        "PPM": ("L",),
+        "WEBP": ("RGB",),
+    }
+    return [seed for kind, modes in kinds.items() for seed in _pictures(kind, modes)()]
+
+
+def _video_files() -> list[bytes]:
+    import cv2
+
+    def write(path: Path, codec: str) -> None:
+        writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*codec), 10, (64, 48))
+        for k in range(4):
+            writer.write(np.full((48, 64, 3), 60 * k, np.uint8))
+        writer.release()
+
+    return [_written(".avi", lambda path: write(path, "MJPG")), _written(".mp4", lambda path: write(path, "mp4v"))]
+
+
+def _read_frames(path: Path) -> object:
+    video = VideoFile(path)
+    return len(video), video.frame(1)
 
 
 def _posteriors() -> list[bytes]:
@@ -307,11 +303,12 @@ PARSERS = {
     "pom result": Parser(".dat", lambda path: pom.read_result(path, 4), lambda: [b"0 0.5\n1 0.25\n2 0\n3 1\n"]),
     "calibration json": Parser(".json", calibration.read_camera, _json_cameras),
     "calibration npz": Parser(".npz", calibration.read_camera, lambda: [_npz(K=_K, R=_R, t=_T, width=64, height=48)]),
+    "calibration OpenCV json": Parser(".json", calibration.read_camera, cache(lambda: _opencv_cameras(".json"))),
     "calibration yaml": Parser(".yaml", calibration.read_camera, cache(lambda: _opencv_cameras(".yaml"))),
     "calibration xml": Parser(".xml", calibration.read_camera, cache(lambda: _opencv_cameras(".xml"))),
     "calibration Tsai": Parser(".xml", calibration.read_camera, lambda: [_TSAI]),
     "annotations": Parser(".xml", cvml.read_cvml, lambda: [_CVML]),
-    "scene.toml": Parser(".toml", _read_scene, lambda: [_SCENE_TOML]),
+    "scene.toml": Parser(".toml", _read_scene, _scenes),
     "kernels.toml": Parser(
         ".toml", kernels.read_kernels, lambda: [_written(".toml", lambda path: kernels.write_kernels(path, Kernels()))]
     ),
@@ -325,6 +322,8 @@ PARSERS = {
     "image webp": Parser(".webp", read_image, _pictures("WEBP", ("RGB", "RGBA"))),
     "image bmp": Parser(".bmp", read_image, _pictures("BMP", ("L", "RGB"))),
     "image ppm": Parser(".ppm", read_image, _pictures("PPM", ("L", "RGB"))),
+    "image of a camera": Parser(".png", opencv.read_image, _camera_images),
+    "video file": Parser(".avi", _read_frames, cache(_video_files)),
     "posterior": Parser(".npz", mf.load, cache(_posteriors)),
     "posterior's header": Parser(".json", _read_header, cache(_headers)),
     "video": Parser(".npz", video_file.read_video, cache(_videos)),

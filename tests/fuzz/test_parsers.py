@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
+import signal
 import struct
 import zipfile
 import zlib
 
 import numpy as np
 import pytest
-from fuzz.parsers import CORPUS, PARSERS, attempt, mutated
+from fuzz.damage import damaged
+from fuzz.parsers import CORPUS, PARSERS, attempt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -19,7 +22,7 @@ from PIL import Image
 import mixfield as mf
 from mixfield import _npy, batch
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
-from mixfield.io import calibration, frame_source, images, read_image, read_scores
+from mixfield.io import calibration, cvml, frame_source, images, read_image, read_scores
 from mixfield.reports.svg import Panel, figure
 
 
@@ -37,7 +40,7 @@ def test_findings(path):
 def test_damaged_files(name):
     rng, seeds = np.random.default_rng(0), PARSERS[name].seeds()
     for _ in range(60):
-        attempt(PARSERS[name], mutated(seeds, rng))
+        attempt(PARSERS[name], damaged(seeds, rng))
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -119,11 +122,45 @@ def test_large_image_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
         read_image(tmp_path / "large.png")
 
 
-def test_entities_are_not_read(tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("read", [calibration.read_camera, cvml.read_cvml])
+def test_entities_are_not_read(tmp_path, read, encoding):
     laughs = '<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><Camera name="&b;"/>'
-    (tmp_path / "bomb.xml").write_text(laughs)
-    with pytest.raises(FileFormatError, match="entities"):
-        calibration.read_camera(tmp_path / "bomb.xml")
+    (tmp_path / "bomb.xml").write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{laughs}'.encode(encoding))
+    with pytest.raises(FileFormatError, match=r"bomb\.xml declares a document type or entities, which are not read"):
+        read(tmp_path / "bomb.xml")
+
+
+SPECIAL = {
+    "a pipe": lambda path: os.mkfifo(path),
+    "a folder": os.mkdir,
+    "a device": lambda path: os.symlink("/dev/zero", path),
+}
+
+
+@pytest.fixture
+def alarm():
+    """Ends a test that waits, which a pipe without a writer would do for ever."""
+
+    def fail(*_):
+        raise TimeoutError("the parser waits")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(10)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize("kind", SPECIAL)
+@pytest.mark.parametrize("name", sorted(set(PARSERS) - {"posterior's header", "video's arrays", "manifest"}))
+def test_pipes_folders_and_devices_are_refused(tmp_path, name, kind):
+    path = tmp_path / f"file{PARSERS[name].suffix}"
+    SPECIAL[kind](path)
+    with pytest.raises(FileFormatError, match=rf"file{PARSERS[name].suffix} is {kind}; give a file"):
+        PARSERS[name].read(path)
 
 
 def test_a_tsai_scale_of_zero_is_refused(tmp_path):

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import ast
 import mmap
+import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mixfield
+from mixfield import _files
 from mixfield.energy.active_labels import restored
+from mixfield.kernels import jit_cache
 
 ROOT = Path(mixfield.__file__).parent
 TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in ROOT.rglob("*.py")}
@@ -23,9 +27,9 @@ POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "t
 PORTABLE = {
     "os": {
         "PathLike", "SEEK_CUR", "SEEK_END", "SEEK_SET", "_exit", "cpu_count", "environ", "fspath", "fstat", "getpid",
-        "path", "pathsep", "replace", "scandir", "stat",
+        "open", "path", "pathsep", "replace", "scandir", "stat", "stat_result",
     },
-    "signal": {"SIGINT", "SIG_IGN", "getsignal", "raise_signal", "signal"},
+    "signal": {"SIGINT", "SIG_IGN", "default_int_handler", "getsignal", "raise_signal", "signal"},
     "mmap": {"mmap"},
 }  # fmt: skip
 TESTED = {
@@ -36,6 +40,7 @@ TESTED = {
     ("batch/interrupts.py", "signal.pthread_sigmask"),
     ("energy/active_labels.py", "mmap.MAP_ANONYMOUS"),
     ("energy/active_labels.py", "mmap.MAP_PRIVATE"),
+    ("kernels/jit_cache.py", "os.getuid"),
 }
 
 
@@ -98,3 +103,17 @@ def test_a_system_without_private_mappings(monkeypatch):
         monkeypatch.delattr(mmap, name, raising=False)
     found = restored(np.full((3, 2), 0.5), np.array([0, 2]), 4)
     np.testing.assert_array_equal(found, np.full((3, 1), 0.5) * [[1, 0, 1, 0]])
+
+
+def test_a_system_without_user_numbers(monkeypatch, tmp_path):
+    monkeypatch.delattr(os, "getuid", raising=False)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    assert jit_cache._private_folder() == str(tmp_path / "mixfield-kernels-None")
+
+
+def test_a_system_without_opening_pipes_at_once(monkeypatch, tmp_path):
+    monkeypatch.delattr(os, "O_NONBLOCK", raising=False)
+    (tmp_path / "a.txt").write_text("text")
+    descriptor = _files._open_without_blocking(str(tmp_path / "a.txt"), os.O_RDONLY)
+    with os.fdopen(descriptor) as file:
+        assert file.read() == "text"

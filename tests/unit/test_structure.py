@@ -19,6 +19,7 @@ MAY_ASK_FOR_ENERGIES = {"solvers/dispatch.py"}
 
 # attributes of other people's objects that may be absent, and why; ours are declared
 MAY_BE_ABSENT = {
+    "O_NONBLOCK": "of os, on Windows",
     "DISABLE_JIT": "of Numba's settings, unless it reads them from the environment",
     "ensure_blas": "of Numba, a private function that keeps SciPy from being loaded",
     "shape": "of what a user's energy answers",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mixfield import _arrays, _npy
 from mixfield.errors import FileFormatError
-from mixfield.io.documents import read_json, read_xml
+from mixfield.io.documents import MAX_DOCUMENT, read_json, read_xml
 from mixfield.io.storage import read_storage
 from mixfield.scene.camera import Calibrated, Camera, FromHomography
 from mixfield.scene.lens import OpenCVLens, TsaiLens
@@ -49,8 +49,9 @@ def read_camera(path: StrPath, *, unit: float | None = None, size: Size | None =
     size : (width, height) of the image, for files without it.
     """
     path = Path(path)
-    if path.suffix.lower() == ".xml" and b"<Camera" in path.read_bytes()[:4096]:
-        return _tsai_camera(path, TSAI_UNIT if unit is None else unit)
+    root = read_xml(path) if path.suffix.lower() == ".xml" else None
+    if root is not None and root.tag == "Camera":
+        return _tsai_camera(_TsaiFile(path, root), TSAI_UNIT if unit is None else unit)
     unit = OPENCV_UNIT if unit is None else unit
     return camera_from(_contents(path), unit=unit, size=size, name=path.stem, where=str(path))
 
@@ -136,12 +137,11 @@ class _TsaiFile:
         return [self.number(section, key) for key in keys]
 
 
-def _tsai_camera(path: Path, unit: float) -> Calibrated:
-    file = _TsaiFile(path, read_xml(path))
+def _tsai_camera(file: _TsaiFile, unit: float) -> Calibrated:
     rotation = _euler(*file.numbers("Extrinsic", "rx", "ry", "rz"))
     focal, kappa, cx, cy, sx = file.numbers("Intrinsic", "focal", "kappa1", "cx", "cy", "sx")
     if sx == 0:
-        raise FileFormatError(f"{path}: sx of Intrinsic must not be zero")
+        raise FileFormatError(f"{file.path}: sx of Intrinsic must not be zero")
     dpx, dpy, width, height = file.numbers("Geometry", "dpx", "dpy", "width", "height")
     return Calibrated(
         width=int(width),
@@ -149,7 +149,7 @@ def _tsai_camera(path: Path, unit: float) -> Calibrated:
         rotation=rotation,
         translation=unit * np.array(file.numbers("Extrinsic", "tx", "ty", "tz")),
         lens=TsaiLens(focal=focal, kappa=kappa, centre=(cx, cy), pixel=(dpx / sx, dpy)),
-        name=file.root.get("name") or path.stem,
+        name=file.root.get("name") or file.path.stem,
     )
 
 
@@ -157,7 +157,7 @@ def _contents(path: Path) -> Mapping[str, Any]:
     """The named arrays of a file."""
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        return _npy.read_npz(path, "is not a calibration")
+        return _npy.read_npz(path, "is not a calibration", largest=MAX_DOCUMENT)
     if suffix == ".json":
         content = read_json(path)
         is_opencv = any(isinstance(value, dict) for value in content.values())

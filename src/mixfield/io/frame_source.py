@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _files
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import opencv
 from mixfield.io.images import SUFFIXES
@@ -22,6 +24,13 @@ _PATTERN = re.compile(r"(?:[^{}]|\{\{|\}\}|\{frame(?::0?[0-9]{1,2}d?)?\})*")
 IMAGE_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix != ".gif")  # which may be a video
 MIN_RATE, MAX_RATE = 0.01, 1000.0  # frames per second; files without a rate state 0 or NaN
 MAX_FIRST, MAX_STEP = 100_000, 1000  # of the numbers of image files
+
+_SIGNATURES = re.compile(  # AVI, MP4 and MOV, Matroska, MPEG, WMV, FLV, Ogg, and bare streams of MPEG and JPEG
+    rb"RIFF....AVI|....(?:ftyp|moov|mdat|free|skip|wide|pnot)|\x1a\x45\xdf\xa3|\0\0\0?\x01|\x47.{187}\x47|"
+    rb".{4}\x47.{191}\x47|\x30\x26\xb2\x75|FLV\x01|OggS|\xff\xd8\xff|YUV4MPEG2",
+    re.DOTALL,
+)
+_SIGNATURE_LENGTH = 197  # bytes
 
 
 class FrameSource(Protocol):
@@ -54,8 +63,10 @@ class VideoFile:
 
     @cached_property
     def _length(self) -> int:
-        capture = self._open()
-        return int(capture.get(opencv.library().CAP_PROP_FRAME_COUNT))
+        length = self._open().get(opencv.library().CAP_PROP_FRAME_COUNT)
+        if not 0 < length <= os.path.getsize(self.path):  # a frame has at least one byte
+            raise FileFormatError(f"{self.path} is a damaged video: it cannot have {length:g} frames")
+        return int(length)
 
     def __len__(self) -> int:
         return self._length
@@ -90,10 +101,12 @@ class VideoFile:
         return vars(self) | {"_capture": None, "_next": 0}  # an open video cannot be pickled
 
     def _open(self) -> Any:
-        if not self.path.is_file():
+        if not self.path.exists():
             raise FileNotFoundError(f"{self.path} does not exist")
-        capture = opencv.library().VideoCapture(str(self.path))
-        if not capture.isOpened():
+        with _files.open_file(self.path) as stream:
+            is_video = _SIGNATURES.match(stream.read(_SIGNATURE_LENGTH))  # a playlist could name other files
+        capture = opencv.library().VideoCapture(str(self.path)) if is_video else None
+        if capture is None or not capture.isOpened():
             raise FileFormatError(f"{self.path} is not a video that OpenCV can read")
         return capture
 

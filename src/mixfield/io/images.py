@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from os import PathLike
 from types import ModuleType
@@ -11,12 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _files
-from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
+from mixfield.errors import FileFormatError, MixfieldError, ReducedDepthWarning, TooLargeError
+from mixfield.io import deep_color
 
 StrPath = str | PathLike[str]
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # for others, such as PostScript, Pillow runs programs
+MAX_FILE = 1 << 30  # bytes
 LARGEST = 178_956_970  # pixels: 512 MB of RGB, twice the number at which Pillow warns
+MAX_EXPANSION = 1000  # bytes in memory per byte of the file: flat pictures compress well
+GREY_BYTES, COLOR_BYTES, DEEP_BYTES = 3, 10, 20  # per pixel in memory while an image is read
 GREY_MODES = ("1", "L", "LA", "La")
 MAX_LEVEL = 65535  # of 16 bits
 
@@ -33,19 +39,21 @@ def pillow() -> ModuleType:
 def read_image(path: StrPath) -> NDArray[Any]:
     """Read an image as ``uint8`` or ``uint16``: (H, W) if it is grey, else (H, W, 3).
 
-    The EXIF orientation is applied; palettes and CMYK become RGB; alpha is dropped.
+    The EXIF orientation is applied; palettes and CMYK become RGB; alpha is dropped.  Where 16 bits per channel cannot
+    be kept (PPM, separate planes of TIFF), a `ReducedDepthWarning` names the file.
     """
-    picture = _open(path)
+    picture, tiles = _open(path)
     if picture.mode.startswith("I"):
         return _sixteen_bits(picture, path)
     if picture.mode == "F":
         raise FileFormatError(f"{path} holds floating point intensities; save it with 8 or 16 bits per channel")
-    return np.asarray(picture.convert("L" if picture.mode in GREY_MODES else "RGB"))
+    array = _pixels(picture, "L" if picture.mode in GREY_MODES else "RGB")
+    return _deep_colors(path, array, tiles) if deep_color.is_reduced(picture.mode, tiles) else array
 
 
 def read_label_map(path: StrPath) -> NDArray[Any]:
     """Read labels (H, W) from an image: the indices of a palette, or the grey levels."""
-    picture = _open(path, apply_orientation=False)
+    picture, _ = _open(path, apply_orientation=False)
     if picture.mode.startswith("I"):
         return _sixteen_bits(picture, path)
     if picture.mode not in ("1", "L", "P"):
@@ -91,35 +99,86 @@ def _save(path: StrPath, picture: Any) -> None:
         picture.save(draft, format="PNG")
 
 
-def _open(path: StrPath, *, apply_orientation: bool = True) -> Any:
-    """Decode an image file; returns a Pillow image."""
+def _open(path: StrPath, *, apply_orientation: bool = True, tiles: list[Any] | None = None) -> tuple[Any, list[Any]]:
+    """Decode an image file.
+
+    Parameters
+    ----------
+    path : the file.
+    apply_orientation : of the EXIF data.
+    tiles : instead of those of the file.
+
+    Returns
+    -------
+    image
+        Of Pillow.
+    list
+        The tiles of the file: which decoder read which part of it, and how.
+    """
     image = pillow()
-    with open(path, "rb") as stream, warnings.catch_warnings():
+    content = _files.read_bytes(path, MAX_FILE)  # Pillow asks files for the bytes that a chunk declares, up to 4 GB
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow's warnings on size and metadata; our errors follow
         try:
-            with image.open(stream) as picture:
-                return _decoded(picture, path, apply_orientation)
+            with image.open(io.BytesIO(content), formats=FORMATS) as picture:
+                _check_size(picture, path, len(content))
+                found = list(picture.tile)
+                picture.tile = found if tiles is None else tiles
+                return _decoded(picture, apply_orientation), found
         except MixfieldError:
             raise
         except image.DecompressionBombError:
             raise TooLargeError(f"{path} has more than the {LARGEST} pixels that are read; make it smaller") from None
         except image.UnidentifiedImageError:
-            raise FileFormatError(f"{path} is not an image that Pillow can read") from None
-        except (OSError, SyntaxError, ValueError, EOFError) as error:
-            raise FileFormatError(f"{path} is a damaged image: {error}") from None
+            raise FileFormatError(f"{path} is not an image of a format that is read ({', '.join(FORMATS)})") from None
+        except MemoryError as error:
+            raise TooLargeError(f"{path} needs more memory than there is") from error
+        except Exception as error:  # decoders raise whatever they meet
+            raise FileFormatError(f"{path} is a damaged image: {error or type(error).__name__}") from None
 
 
-def _decoded(picture: Any, path: StrPath, apply_orientation: bool) -> Any:
-    """Load the pixels; the size is checked first."""
-    from PIL import ImageOps
-
+def _check_size(picture: Any, path: StrPath, file_size: int) -> None:
+    """Refuse an opened image that takes too much memory: pixels are not decoded yet."""
     width, height = picture.size
     if width * height > LARGEST:
         raise TooLargeError(
             f"{path} has {width} x {height} pixels, more than the {LARGEST} that are read; make it smaller"
         )
+    is_color = picture.mode not in (*GREY_MODES, "P") and not picture.mode.startswith("I")
+    is_deep = deep_color.is_reduced(picture.mode, picture.tile)
+    size = width * height * (DEEP_BYTES if is_deep else COLOR_BYTES if is_color else GREY_BYTES)
+    if size > _files.largest_content(file_size, MAX_EXPANSION):
+        raise TooLargeError(
+            f"{path} has {file_size} bytes and {width} x {height} pixels, which take {size} bytes in memory; at most "
+            f"{MAX_EXPANSION} times the size of a file are read: save it with less compression, or make it smaller"
+        )
+
+
+def _decoded(picture: Any, apply_orientation: bool) -> Any:
+    from PIL import ImageOps
+
     picture.load()
-    return ImageOps.exif_transpose(picture) if apply_orientation else picture.copy()
+    if apply_orientation:
+        ImageOps.exif_transpose(picture, in_place=True)
+    return picture
+
+
+def _deep_colors(path: StrPath, high: NDArray[np.uint8], tiles: list[Any]) -> NDArray[Any]:
+    """(H, W, 3) with 16 bits per channel, or the high bytes and a warning if the decoder has only those."""
+    swapped = deep_color.with_low_bytes(tiles)
+    if swapped is None:
+        warnings.warn(
+            f"{path} has more than 8 bits per channel and is read with 8; save it as PNG with 16 bits to keep them",
+            ReducedDepthWarning,
+            stacklevel=3,
+        )
+        return high
+    low, _ = _open(path, tiles=swapped)
+    return deep_color.combined(high, _pixels(low, "RGB"))
+
+
+def _pixels(picture: Any, mode: str) -> NDArray[np.uint8]:
+    return np.asarray(picture if picture.mode == mode else picture.convert(mode))
 
 
 def _sixteen_bits(picture: Any, path: StrPath) -> NDArray[np.uint16]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,24 @@ from mixfield.errors import FileFormatError, MixfieldError
 StrPath = str | os.PathLike[str]
 
 
+MAX_FILE = 1 << 30  # bytes
+
+_SIGNATURES = re.compile(  # BMP, GIF, JPEG, PNG, PPM, TIFF and WebP, as `mixfield.io.read_image` reads them
+    rb"BM|GIF8|\xff\xd8\xff|\x89PNG|P[1-6]\s|II\x2a\0|MM\0\x2a|RIFF....WEBP", re.DOTALL
+)
+
+
 def read_image(path: StrPath) -> NDArray[np.uint8]:
     """Read an 8-bit image (H, W) or (H, W, 3), blue first."""
-    if not Path(path).is_file():
+    if not Path(path).exists():
         raise FileNotFoundError(f"{path} does not exist")
-    image = library().imread(str(path), library().IMREAD_UNCHANGED)
+    cv2, content = library(), _files.read_bytes(path, MAX_FILE)
+    image = None
+    if _SIGNATURES.match(content):
+        try:
+            image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_UNCHANGED)
+        except cv2.error as error:
+            raise FileFormatError(f"{path} is a damaged image: {error.err or error}") from None
     if image is None or image.dtype != np.uint8:
         raise FileFormatError(f"{path} is not an 8-bit image")
     return np.asarray(image[..., :3] if image.ndim == 3 else image)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _files
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.io.documents import read_text
+from mixfield.io.documents import read_lines
 from mixfield.io.pom_parser import PomFile as PomFile
 from mixfield.io.pom_parser import Size
 from mixfield.io.pom_parser import parse_pom as parse_pom
@@ -79,7 +79,7 @@ def read_result(path: StrPath, n_locations: int) -> NDArray[np.float64]:
     Locations that the file does not name are NaN.
     """
     values = np.full(n_locations, np.nan)
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_lines(path), 1):
         try:
             location, probability = line.split()
             values[range(n_locations)[int(location) if location.isdecimal() else n_locations]] = float(probability)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.io.documents import read_text
+from mixfield.io.documents import read_lines
 from mixfield.scene.ground import Ground
 from mixfield.scene.scene import Scene
 from mixfield.scene.view import View
@@ -23,7 +23,8 @@ from mixfield.scene.view import View
 StrPath = str | os.PathLike[str]
 Size = tuple[int, int]
 
-MAX_ENTRIES = 10_000_000  # boxes, or frames
+MAX_BOXES = 5_000_000  # cameras x locations; WILDTRACK has 1.2 million
+MAX_FRAMES = 1_000_000  # eleven hours
 MAX_INTEGER = 2**31 - 2
 DEFAULT_PRIOR, DEFAULT_VARIANCE = 0.01, 0.01
 
@@ -93,7 +94,7 @@ class PomFile:
 def parse_pom(path: StrPath) -> PomFile:
     """Read all statements of a ``.pom`` file; a `FileFormatError` gives the line."""
     pom = PomFile(Path(path))
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_lines(path), 1):
         if not line.strip() or line.startswith("#"):
             continue
         keyword, *values = [quoted or plain for quoted, plain in _TOKEN.findall(line)] or [""]
@@ -115,9 +116,9 @@ def _room(pom: PomFile, keyword: str, values: list[str]) -> None:
     if pom.has_room or pom.sizes:
         raise FileFormatError("ROOM must come once, before any RECTANGLE")
     pom.has_room = True
-    if n_cameras * n_locations > MAX_ENTRIES:
+    if n_cameras * n_locations > MAX_BOXES:
         raise FileFormatError(
-            f"ROOM may have at most {MAX_ENTRIES} boxes, got {n_cameras} cameras x {n_locations} locations"
+            f"ROOM may have at most {MAX_BOXES} boxes, got {n_cameras} cameras x {n_locations} locations"
         )
     if n_cameras < 1 or n_locations < 1:
         raise FileFormatError(f"ROOM needs at least one camera and one location, got {n_cameras} and {n_locations}")
@@ -167,8 +168,8 @@ def _extend(pom: PomFile, camera: int, location: int) -> None:
     if camera < 0 or location < 0 or outside:
         room = f"; the ROOM has {len(pom.sizes)} cameras and {pom.n_locations} locations" if outside else ""
         raise FileFormatError(f"there is no camera {camera} with a location {location}{room}")
-    if (camera + 1) * (location + 1) > MAX_ENTRIES:
-        raise FileFormatError(f"there may be at most {MAX_ENTRIES} boxes, got camera {camera} and location {location}")
+    if (camera + 1) * (location + 1) > MAX_BOXES:
+        raise FileFormatError(f"there may be at most {MAX_BOXES} boxes, got camera {camera} and location {location}")
     if not pom.has_room:
         pom.sizes += [None] * (camera + 1 - len(pom.sizes))
         pom.n_locations = max(pom.n_locations, location + 1)
@@ -196,8 +197,8 @@ def _pattern(pom: PomFile, keyword: str, values: list[str]) -> None:
 
 def _process(pom: PomFile, keyword: str, values: list[str]) -> None:
     first, count = _integers(keyword, values, 2)
-    if not 0 <= count <= MAX_ENTRIES - len(pom.frames):
-        raise FileFormatError(f"PROCESS may ask for 0 to {MAX_ENTRIES} frames, got {count}")
+    if not 0 <= count <= MAX_FRAMES - len(pom.frames):
+        raise FileFormatError(f"PROCESS may ask for 0 to {MAX_FRAMES} frames, got {count}")
     pom.frames += range(first, first + count)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mixfield import _npy
+from mixfield import _files, _npy
 from mixfield.errors import FileFormatError
 from mixfield.io.images import SUFFIXES as IMAGE_SUFFIXES
 from mixfield.io.images import read_label_map
@@ -31,12 +31,12 @@ def read_scores(path: str | PathLike[str]) -> NDArray[Any]:
         raise FileFormatError(f"{path} must be .npy, .npz or a label map such as .png, got {suffix or 'no suffix'}")
     if suffix in IMAGE_SUFFIXES:
         return read_label_map(path)
-    if zipfile.is_zipfile(path):
-        (array,) = _npy.read_npz(path, "does not hold scores", _scores_name).values()
+    with _files.open_file(path) as stream:
+        is_archive = zipfile.is_zipfile(stream)
+    if is_archive:
+        (array,) = _npy.read_npz(path, "does not hold scores", _scores_name, _check_scores).values()
     else:
-        array = _npy.read_npy(path, "does not hold scores")
-    if array.dtype.kind not in "buif":
-        raise FileFormatError(f"{path} does not hold scores: its array is of {array.dtype}, numbers are needed")
+        array = _npy.read_npy(path, "does not hold scores", _check_scores)
     is_batch_of_one = array.ndim == 4 and array.shape[0] == 1
     return array[0] if is_batch_of_one else array
 
@@ -47,3 +47,8 @@ def _scores_name(names: list[str]) -> list[str]:
         if name in names:
             return [name]
     raise ValueError(f"it must hold one array, or one named {', '.join(NAMES)}, got {', '.join(names) or 'none'}")
+
+
+def _check_scores(name: str, header: _npy.Header, file_size: int) -> None:  # noqa: ARG001
+    if header.dtype.kind not in "buif":
+        raise ValueError(f"its array is of {header.dtype}, numbers are needed")

@@ -21,9 +21,12 @@ from mixfield.io.documents import read_json, read_text, read_xml
 StrPath = str | os.PathLike[str]
 Value = float | NDArray[np.float64]
 
+MAX_YAML = 2 << 20  # bytes: entries without values take one second
+
 _ENTRY = re.compile(r"^([A-Za-z_][\w-]*)[ ]*:(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
-_FIELD = re.compile(r"(rows|cols|sizes|data)\s*:\s*(\[[^\]]*\]|[^\s\[]\S*)")
-_DASH = re.compile(r"^\s*-\s+", re.MULTILINE)
+# a list ends before the next bracket or key, and a dash stands on its own line: the time is linear in the text
+_FIELD = re.compile(r"(rows|cols|sizes|data)\s*:\s*(\[[^\[\]:]*\]|[^\s\[]\S*)")
+_DASH = re.compile(r"^[ \t]*-\s+", re.MULTILINE)
 
 
 def read_storage(path: StrPath) -> dict[str, Value]:
@@ -51,7 +54,7 @@ def _xml(path: StrPath) -> Iterator[tuple[str, Any]]:
 
 
 def _yaml(path: StrPath) -> Iterator[tuple[str, Any]]:
-    text = read_text(path)
+    text = read_text(path, MAX_YAML)
     if not text.lstrip().startswith(("%YAML", "---")):
         raise FileFormatError(f"{path} is not a YAML file of OpenCV: it must begin with %YAML")
     for name, body in _ENTRY.findall(text):

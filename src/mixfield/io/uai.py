@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +16,9 @@ from numpy.typing import NDArray
 
 from mixfield import _files
 from mixfield.energy.factor_graph import FactorGraph
-from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.energy.factor_tables import LARGEST_PADDED
+from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
+from mixfield.io.documents import MAX_TABLE, unix_lines
 from mixfield.io.uai_tokens import LOG_10, SMALLEST, FloatArray, Tokens, readable
 
 Factor = tuple[tuple[int, ...], FloatArray]
@@ -25,6 +26,8 @@ StrPath = str | os.PathLike[str]
 
 MAX_LABELS = 1000  # of a variable without factors; others have at most as many as the file has tokens
 MAX_SIZE = 10**18  # beyond it the size of a table is not computed further
+FLOAT64 = 8  # bytes
+COPIES = 3  # of padded tables while a `FactorGraph` is built
 
 
 class _HasFactors(Protocol):
@@ -144,7 +147,20 @@ def parse_uai(text: str, name: str) -> tuple[list[int], list[Factor]]:
     scopes = [_scope(tokens, f"factor {f}", n) for f in range(n_factors)]
     factors = [(scope, _table(tokens, f"factor {f}", scope, label_counts)) for f, scope in enumerate(scopes)]
     tokens.end()
+    _check_memory(name, len(text), label_counts, scopes)
     return label_counts, factors
+
+
+def _check_memory(name: str, size: int, label_counts: Sequence[int], scopes: Sequence[tuple[int, ...]]) -> None:
+    """Refuse a file of ``size`` bytes whose tables, padded to the largest label count, would take much more memory."""
+    most = max(label_counts, default=1)
+    pairs = FLOAT64 * most * most * sum(len(scope) == 2 for scope in scopes)
+    padded = FLOAT64 * most * len(label_counts) + (pairs if pairs <= LARGEST_PADDED else 0)
+    if COPIES * padded > _files.largest_content(size):
+        raise TooLargeError(
+            f"{name}: its tables take {readable(COPIES * padded)} bytes, since all are padded to {most} labels, the "
+            f"most of any variable; too many for a file of {size} bytes: merge or drop labels"
+        )
 
 
 def parse_evidence(text: str, name: str) -> dict[int, int]:
@@ -221,4 +237,4 @@ def _format_extreme(cost: float) -> str:
 
 
 def _text_of(path: StrPath) -> str:
-    return Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    return unix_lines(_files.read_bytes(path, MAX_TABLE).decode("utf-8-sig", errors="replace"))

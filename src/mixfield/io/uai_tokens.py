@@ -25,7 +25,7 @@ MAX_LENGTH = 400  # characters of a number that Python converts
 
 _COMMENT = re.compile(r"#[^\n]*|//[^\n]*|^[ \t]*c(?:[ \t][^\n]*)?$", re.MULTILINE)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_REAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?inf|nan", re.IGNORECASE)
+_REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?inf|nan", re.IGNORECASE)
 _Number = TypeVar("_Number", int, float)
 
 

@@ -21,9 +21,13 @@ from mixfield.mixture.shared_groups import restore_groups, share_groups
 from mixfield.solvers.mode import Mode
 
 FORMAT = "mixfield-posterior"
-ARRAYS = ("header", "marginals", "labels", "shape", "levels")
 EXACT, COMPACT = 1, 2  # versions: marginals as floats, or in 16 bits
 VERSION = COMPACT
+COMPLAINT = "is not a saved posterior"
+ALWAYS_PARSED, MAX_COMPRESSION = 16 << 20, 10  # bytes of JSON, however small the file; else per byte of the file
+MAX_BRACKETS = 1_000_000  # lists and objects of the JSON: an empty one takes 24 times its text in memory
+FLOAT64 = 8  # bytes
+ALWAYS_UNPACKED, MAX_UNPACKING = 1 << 29, 400  # bytes of a compact file's marginals as float64; else per byte of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +64,11 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
 
 def read(path: str | PathLike[str]) -> Contents:
     """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
-    arrays = _npy.read_npz(path, "is not a saved posterior", lambda names: [n for n in ARRAYS if n in names])
-    try:
-        header = json.loads(arrays["header"].tobytes())
-        marginals = _unpacked(arrays) if "levels" in arrays else np.asarray(arrays["marginals"], np.float64)
-    except (KeyError, ValueError, TypeError, RecursionError) as error:
-        raise FileFormatError(f"{path} is not a saved posterior: {error}") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise FileFormatError(f"{path} is not a saved posterior: its header does not say {FORMAT!r}")
-    if header.get("version") not in (EXACT, COMPACT):
-        raise FileFormatError(
-            f"{path} has format version {header.get('version')}, this mixfield reads versions up to {VERSION}; "
-            "install the mixfield that wrote it, or a newer one"
-        )
+    header = _read_header(path)
+    if header["version"] == COMPACT:
+        marginals = _read_levels(path)
+    else:
+        marginals = np.asarray(_read_array(path, "marginals", _check_marginals), np.float64)
     try:
         restore_groups(header)
         modes = tuple(_mode(row, q) for row, q in zip(header["modes"], marginals, strict=True))
@@ -90,10 +86,68 @@ def _levels(marginals: NDArray[Any]) -> dict[str, NDArray[Any]]:
     return {"labels": labels.astype(np.int64), "shape": shape, "levels": packed}
 
 
-def _unpacked(arrays: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+def _read_levels(path: str | PathLike[str]) -> NDArray[np.float64]:
     """The marginals (K, *shape, L) of a compact file."""
-    *shape, n_labels = (int(size) for size in arrays["shape"])
-    return levels.unpack(np.asarray(arrays["labels"], np.int64), arrays["levels"], tuple(shape), n_labels)
+    sizes = _read_array(path, "shape", _check_integers)
+    labels = np.asarray(_read_array(path, "labels", _check_integers), np.int64)
+    *shape, n_labels = (int(size) for size in sizes)
+
+    def check(name: str, header: _npy.Header, file_size: int) -> None:
+        """The size of the levels as float64 marginals of all labels, before they are read."""
+        if header.dtype != np.uint8 or len(header.shape) != 4:
+            raise ValueError(f"{name} must be bytes (2, A, K, n), got {header.dtype} of shape {header.shape}")
+        unpacked = FLOAT64 * n_labels * header.shape[2] * header.shape[3]
+        if unpacked > max(ALWAYS_UNPACKED, MAX_UNPACKING * file_size):
+            raise ValueError(f"a file of {file_size} bytes cannot have {name} of shape {header.shape}")
+
+    try:
+        return levels.unpack(labels, _read_array(path, "levels", check), tuple(shape), n_labels)
+    except (ValueError, IndexError) as error:
+        raise FileFormatError(f"{path} {COMPLAINT}: {error}") from None
+
+
+def _check_integers(name: str, header: _npy.Header, file_size: int) -> None:  # noqa: ARG001
+    """A short list of integers."""
+    if header.dtype != np.int64 or len(header.shape) != 1 or not 0 < header.size <= 1 << 20:
+        raise ValueError(f"{name} must be a list of integers, got {header.dtype} of shape {header.shape}")
+
+
+def _read_header(path: str | PathLike[str]) -> dict[str, Any]:
+    """The header of a posterior of a version that is read."""
+    text = _read_array(path, "header", _check_header).tobytes()
+    try:
+        if text.count(b"[") + text.count(b"{") > MAX_BRACKETS:
+            raise ValueError(f"its header has more than {MAX_BRACKETS} lists and objects")
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path} {COMPLAINT}: {error}") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FileFormatError(f"{path} {COMPLAINT}: its header does not say {FORMAT!r}")
+    if header.get("version") not in (EXACT, COMPACT):
+        raise FileFormatError(
+            f"{path} has format version {header.get('version')}, this mixfield reads versions up to {VERSION}; "
+            "install the mixfield that wrote it, or a newer one"
+        )
+    return header
+
+
+def _read_array(path: str | PathLike[str], name: str, check: _npy.Check) -> NDArray[Any]:
+    return _npy.read_npz(path, COMPLAINT, lambda _: [name], check)[name]
+
+
+def _check_header(name: str, header: _npy.Header, file_size: int) -> None:
+    """Type and size of the JSON text before it is read."""
+    largest = max(ALWAYS_PARSED, MAX_COMPRESSION * file_size)
+    if header.dtype != np.uint8 or len(header.shape) != 1 or header.nbytes > largest:
+        raise ValueError(f"{name} must be a text of up to {largest} bytes, got {header.dtype} of shape {header.shape}")
+
+
+def _check_marginals(name: str, header: _npy.Header, file_size: int) -> None:
+    """Type and size of the marginals before they are read; they become float64."""
+    if header.dtype.kind != "f" or header.dtype.itemsize not in (4, 8) or len(header.shape) < 2:
+        raise ValueError(f"{name} must be floats (K, *shape, L), got {header.dtype} of shape {header.shape}")
+    if FLOAT64 * header.size > _files.largest_content(file_size):
+        raise ValueError(f"a file of {file_size} bytes cannot have {name} of shape {header.shape}")
 
 
 def _check_numbers(modes: tuple[Mode, ...], marginals: NDArray[np.float64]) -> None:
@@ -102,7 +156,7 @@ def _check_numbers(modes: tuple[Mode, ...], marginals: NDArray[np.float64]) -> N
         raise ValueError(f"marginals must be of one or more modes and labels, got shape {marginals.shape}")
     if not all(mode.log_z < np.inf for mode in modes):
         raise ValueError("the bound of a mode must be a number below infinity")
-    if not ((marginals >= 0) & (marginals <= 1 + 1e-6)).all():
+    if marginals.size and not (marginals.min() >= 0 and marginals.max() <= 1 + 1e-6):  # not for NaN either
         raise ValueError("marginals must be probabilities")
 
 

@@ -102,7 +102,7 @@ def infer(
     posterior = builder.posterior(notes)
     if labels is not None:
         posterior = posterior.with_labels(labels, energy.n_labels)
-    for note in notes:
+    for note in notes if len(posterior.modes) < n_modes else ():
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
     return posterior
@@ -129,8 +129,8 @@ def start_tree(
 
 def _grow(builder: TreeBuilder, n_modes: int, progress: Advance | None) -> tuple[str, ...]:
     """Grow a tree to ``n_modes`` leaves; returns notes on what was not possible."""
-    if n_modes > 1 and builder.obstacle is not None:
-        return (f"{builder.obstacle}: 1 mode instead of {n_modes}",)
+    if builder.obstacle is not None and (n_modes > 1 or not builder.is_feasible):
+        return (f"{builder.obstacle}: 1 mode instead of {n_modes}" if n_modes > 1 else builder.obstacle,)
     builder.improve_root()
     builder.grow(n_modes, progress)
     found = len(builder.leaves)

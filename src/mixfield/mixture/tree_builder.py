@@ -130,11 +130,16 @@ class TreeBuilder:
         return float(np.logaddexp.reduce([self.nodes[k].leaf.log_z for k in self.leaves]))
 
     @property
+    def is_feasible(self) -> bool:
+        """Whether a state inside the hard constraints was found."""
+        return bool(self.nodes[0].leaf.log_z > -np.inf)
+
+    @property
     def obstacle(self) -> str | None:
         """Why nothing can be cut, if that is known from the root."""
-        if self.t_max <= 1.0:
-            return f"the field has a single mode (T_max = {self.t_max:.3g} <= 1)"
-        return "no state inside the hard constraints was found" if self.nodes[0].leaf.log_z == -np.inf else None
+        if not self.is_feasible:
+            return "no state inside the hard constraints was found"
+        return f"the field has a single mode (T_max = {self.t_max:.3g} <= 1)" if self.t_max <= 1.0 else None
 
     def start(self) -> None:
         """The root: the best mode of the whole field."""
@@ -251,6 +256,6 @@ class TreeBuilder:
             log_z=node.leaf.log_z,
             constraints=node.leaf.cell.constraints,
             mass_inside=node.leaf.cell.mass(q),
-            converged=bool(node.solution.converged[0]),
+            converged=bool(node.solution.converged[0]) and node.leaf.log_z > -np.inf,
             iterations=int(node.solution.iterations[0]),
         )

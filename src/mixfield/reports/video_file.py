@@ -75,8 +75,8 @@ def _checked(arrays: Arrays) -> Arrays:
     found: Arrays = {
         "images": images,
         "weights": weights,
-        "mean_field": _arrays.integers("mean_field", arrays["mean_field"], low=0, high=MAX_LABELS),
-        "modes": _arrays.integers("modes", arrays["modes"], low=0, high=MAX_LABELS),
+        "mean_field": _checked_labels("mean_field", arrays["mean_field"]),
+        "modes": _checked_labels("modes", arrays["modes"]),
         "chosen": _arrays.integers("chosen", arrays["chosen"], low=0, high=max(1, n_modes)),
         "numbers": _arrays.integers("numbers", numbers, low=0, high=MAX_NUMBER),
     }
@@ -98,6 +98,14 @@ def _checked_images(images: NDArray[Any]) -> NDArray[np.uint8]:
             f"images must be of uint8 and (T, H, W) or (T, H, W, 3), got {images.dtype} of {images.shape}"
         )
     return images
+
+
+def _checked_labels(name: str, labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels of the type that they have in the file: as int64, those of one byte would take eight times the memory."""
+    if labels.dtype.kind not in "iu" or labels.size == 0:
+        return _arrays.integers(name, labels, low=0, high=MAX_LABELS)
+    _arrays.integers(name, [labels.min(), labels.max()], low=0, high=MAX_LABELS)
+    return labels
 
 
 def _checked_weights(weights: NDArray[Any]) -> NDArray[np.float64]:

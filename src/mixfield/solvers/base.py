@@ -116,10 +116,11 @@ class MeanFieldSolver(ABC):
             cooled = self.cooled_starts(len(q), tilt.bias[0], np.geomspace(10.0, 1.0, RESCUE_SWEEPS), rng)
             ascent = self.solve(cooled, tilt, temperature=temperature)
         best = int(np.argmax(self.bounds(ascent.q, temperature)))
+        log_z = float(self.bounds(ascent.q[best : best + 1])[0])
         return Mode(
             marginals=_arrays.frozen(ascent.q[best].reshape(*self.energy.shape, self.energy.n_labels)),
-            log_z=float(self.bounds(ascent.q[best : best + 1])[0]),
-            converged=bool(ascent.converged[best]),
+            log_z=log_z,
+            converged=bool(ascent.converged[best]) and log_z > -np.inf,
             iterations=int(ascent.iterations[best]),
             temperature=temperature,
         )

@@ -111,7 +111,7 @@ def _annealed(solver: MeanFieldSolver, q: Floats, first: float, last: float) -> 
 
 def warn_if_doubtful(modes: Sequence[Mode]) -> None:
     """Warn about what the fields of the modes say: not converged, or nothing feasible found."""
-    late = sum(not mode.converged for mode in modes)
+    late = sum(not mode.converged and mode.log_z > -np.inf for mode in modes)
     if late:
         warnings.warn(
             f"{late} of {len(modes)} mean fields stopped at their iteration limit; raise max_iterations "

@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from mixfield import _npy
 from mixfield.datasets import look_at
-from mixfield.errors import FileFormatError
+from mixfield.errors import FileFormatError, TooLargeError
 from mixfield.io.calibration import camera_from, read_camera
 from mixfield.io.cvml import read_cvml
 from mixfield.scene import Person
@@ -94,11 +95,17 @@ def test_bad_calibrations_are_named(tmp_path, content, complaint):
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("x.json", "{"), ("x.npz", "zip?"), ("x.yaml", "%YAML:1.0\n}{"), ("x.txt", "")]
+    ("name", "text", "complaint"),
+    [
+        ("x.json", "{", r"x\.json is not a JSON file: Expecting"),
+        ("x.npz", "zip?", r"x\.npz is not a calibration: File is not a zip"),
+        ("x.yaml", "%YAML:1.0\n}{", r"x\.yaml lacks width and height"),
+        ("x.txt", "", r"x\.txt: a calibration is \.xml, \.yaml, \.yml, \.json or \.npz"),
+    ],
 )
-def test_unreadable_calibrations(tmp_path, name, text):
+def test_unreadable_calibrations(tmp_path, name, text, complaint):
     (tmp_path / name).write_text(text)
-    with pytest.raises(FileFormatError, match="x"):
+    with pytest.raises(FileFormatError, match=complaint):
         read_camera(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         read_camera(tmp_path / "absent.npz")
@@ -122,3 +129,22 @@ def test_pets_calibration(data):
     boxes = camera.silhouettes(camera.to_ground(np.stack([left + wide / 2, top + tall], axis=-1)), Person(1.75))
     assert np.mean((boxes[:, 3] - boxes[:, 1]) / tall) == pytest.approx(0.998, abs=0.01)
     np.testing.assert_allclose(boxes[:, 3], top + tall, atol=1e-6)
+
+
+TSAI = """<Camera name="v"><Geometry width="768" height="576" dpx="5.1e-03" dpy="4.65e-03"/><Intrinsic focal="5.55"
+kappa1="5.1e-03" cx="320" cy="240" sx="1.09"/><Extrinsic tx="-4800" ty="5500" tz="22000" rx="1.9" ry="0.39" rz="-1.5"/>
+</Camera>"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_tsai_file_is_known_by_its_root(tmp_path, encoding):
+    path = tmp_path / "v.xml"
+    path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{"<!-- x -->" * 500}{TSAI}'.encode(encoding))
+    assert (read_camera(path).name, read_camera(path).width) == ("v", 768)
+
+
+def test_large_arrays_are_no_calibration(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "a.npz", K=np.eye(3), other=np.zeros(2_000_000))
+    monkeypatch.setattr(_npy, "_numbers", lambda *_: pytest.fail("numbers were read"))
+    with pytest.raises(TooLargeError, match="16000072 bytes; at most 12582912 are read"):
+        read_camera(tmp_path / "a.npz")

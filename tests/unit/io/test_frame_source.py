@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -64,3 +66,45 @@ def test_the_frame_rate_of_a_video(tmp_path):
     writer.release()
     assert open_frames(tmp_path, "v.avi").frame_rate == pytest.approx(12.5)
     assert open_frames(tmp_path, "i{frame}.png").frame_rate is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"ffconcat version 1.0\nfile v.avi\n",
+        b"#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:1.0,\nv.avi\n#EXT-X-ENDLIST\n",
+        b"\x89PNG\r\n\x1a\n" + bytes(300),
+        b"",
+    ],
+    ids=["list of files", "playlist", "image", "nothing"],
+)
+def test_files_that_name_others_are_no_videos(tmp_path, monkeypatch, content):
+    """FFmpeg would open the files, or the addresses, that they name."""
+    _write_video(tmp_path / "v.avi")
+    (tmp_path / "x.avi").write_bytes(content)
+    monkeypatch.setattr(cv2, "VideoCapture", lambda _: pytest.fail("OpenCV was asked"))
+    with pytest.raises(FileFormatError, match=r"x\.avi is not a video that OpenCV can read"):
+        VideoFile(tmp_path / "x.avi").frame(0)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "codec"), [(".avi", "MJPG"), (".avi", "XVID"), (".mp4", "mp4v"), (".mkv", "MJPG"), (".mpg", "MPG2")]
+)
+def test_containers_that_are_read(tmp_path, suffix, codec):
+    _write_video(tmp_path / f"v{suffix}", codec)
+    assert VideoFile(tmp_path / f"v{suffix}").frame(2).shape == (48, 64, 3)
+
+
+@pytest.mark.parametrize("length", [-1.9e14, 0.0, 1e12, float("nan")])
+def test_lengths_that_a_file_cannot_have(tmp_path, monkeypatch, length):
+    _write_video(tmp_path / "v.avi")
+    monkeypatch.setattr(VideoFile, "_open", lambda _: SimpleNamespace(get=lambda _: length))
+    with pytest.raises(FileFormatError, match=r"v\.avi is a damaged video: it cannot have .* frames"):
+        len(VideoFile(tmp_path / "v.avi"))
+
+
+def _write_video(path, codec="MJPG"):
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*codec), 25, (64, 48))
+    for k in range(8):
+        writer.write(np.full((48, 64, 3), 30 * k, np.uint8))
+    writer.release()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 import sys
 import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import EpsImagePlugin, Image, PngImagePlugin
 
+from mixfield import _files
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
 from mixfield.io import images
 from mixfield.io.images import pascal_palette, read_image, read_label_map, write_grey, write_label_map
@@ -150,3 +152,60 @@ def test_palette_is_that_of_the_truth_in_public_data(data):
 def test_grey_maps_are_clipped(tmp_path):
     write_grey(tmp_path / "g.png", [[-1.0, 0.0, 0.5, 1.0, 2.0]])
     assert read_image(tmp_path / "g.png").tolist() == [[0, 0, 128, 255, 255]]
+
+
+@pytest.mark.parametrize("kind", ["EPS", "PDF", "TGA", "ICO", "PCX", "JPEG2000", "SGI", "XBM"])
+def test_other_formats_are_not_opened(tmp_path, kind):
+    """Whatever the name of the file: for PostScript, Pillow starts Ghostscript."""
+    picture = Image.new("1" if kind == "XBM" else "RGB", (16, 16))
+    picture.save(tmp_path / "x.png", kind)
+    with pytest.raises(FileFormatError, match=r"x\.png is not an image of a format that is read \(BMP, GIF, JPEG, PNG"):
+        read_image(tmp_path / "x.png")
+
+
+def test_postscript_starts_no_program(tmp_path, monkeypatch):
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_, **__: pytest.fail("Ghostscript was started"))
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a program was started"))
+    (tmp_path / "x.png").write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n")
+    for read in (read_image, read_label_map):
+        with pytest.raises(FileFormatError, match="is not an image of a format that is read"):
+            read(tmp_path / "x.png")
+
+
+@pytest.mark.parametrize("kind", images.FORMATS)
+def test_formats_that_are_read(tmp_path, kind):
+    options = {"quality": 100, "lossless": True} if kind == "WEBP" else {}
+    path = saved(tmp_path, GREY, name="x", format=kind, **options)
+    assert read_image(path).shape[:2] == GREY.shape
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), SystemError("tile"), ZeroDivisionError(), struct.error("short")])
+def test_whatever_a_decoder_raises_is_a_sentence(tmp_path, monkeypatch, error):
+    def load(_):
+        raise error
+
+    path = saved(tmp_path, COLOUR)
+    monkeypatch.setattr(PngImagePlugin.PngImageFile, "load", load)
+    with pytest.raises(FileFormatError, match=r"x\.png is a damaged image: "):
+        read_image(path)
+
+
+def test_too_little_memory_is_a_sentence(tmp_path, monkeypatch):
+    def load(_):
+        raise MemoryError
+
+    path = saved(tmp_path, COLOUR)
+    monkeypatch.setattr(PngImagePlugin.PngImageFile, "load", load)
+    with pytest.raises(TooLargeError, match=r"x\.png needs more memory than there is"):
+        read_image(path)
+
+
+@pytest.mark.parametrize(("mode", "size"), [("L", 3), ("P", 3), ("RGB", 10), ("RGBA", 10)])
+def test_a_small_file_does_not_take_much_memory(tmp_path, monkeypatch, mode, size):
+    path = saved(tmp_path, np.zeros((100, 200, 3), np.uint8), mode)
+    monkeypatch.setattr(_files, "ALWAYS_READ", 20_000 * size)
+    assert read_image(path).shape[:2] == (100, 200)
+    monkeypatch.setattr(_files, "ALWAYS_READ", 20_000 * size - 1)
+    monkeypatch.setattr(images, "MAX_EXPANSION", 1)
+    with pytest.raises(TooLargeError, match=rf"200 x 100 pixels, which take {20_000 * size} bytes in memory"):
+        read_image(path)

@@ -17,8 +17,17 @@ def test_kernels_come_back(tmp_path):
     assert read_kernels(tmp_path / "k.toml") == Kernels(sxy=20.0)
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "[kernels]\nsyx = 3", "[kernels]\nsxy = -3", '[kernels]\nsxy = "3"'])
-def test_kernels_that_are_none(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", r"k\.toml must have one table \[kernels\] with numbers named smooth_sxy"),
+        ("nonsense", r"k\.toml is not a TOML file: Expected '='"),
+        ("[kernels]\nsyx = 3", r"k\.toml must have one table \[kernels\] with numbers named smooth_sxy"),
+        ("[kernels]\nsxy = -3", r"k\.toml: sxy must be a finite number above 0, got -3"),
+        ('[kernels]\nsxy = "3"', r"k\.toml: sxy must be a finite number above 0, got '3'"),
+    ],
+)
+def test_kernels_that_are_none(tmp_path, text, complaint):
     (tmp_path / "k.toml").write_text(text)
-    with pytest.raises(FileFormatError, match=r"k\.toml"):
+    with pytest.raises(FileFormatError, match=complaint):
         read_kernels(tmp_path / "k.toml")

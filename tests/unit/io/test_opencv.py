@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -26,3 +29,48 @@ def test_alpha_is_dropped_and_sixteen_bits_are_refused(tmp_path):
         opencv.read_image(tmp_path / "b.png")
     with pytest.raises(FileNotFoundError):
         opencv.read_image(tmp_path / "c.png")
+
+
+def test_other_formats_and_other_kinds_of_files(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n" + bytes(4))  # OpenCV reads it
+    with pytest.raises(FileFormatError, match=r"a\.png is not an 8-bit image"):
+        opencv.read_image(tmp_path / "a.png")
+    with pytest.raises(FileFormatError, match="is a folder; give a file"):
+        opencv.read_image(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".tif", ".bmp", ".ppm", ".webp"])
+def test_formats_that_are_read(tmp_path, suffix):
+    cv2.imwrite(str(tmp_path / f"a{suffix}"), np.full((8, 9, 3), 7, np.uint8))
+    assert opencv.read_image(tmp_path / f"a{suffix}").shape == (8, 9, 3)
+
+
+def test_what_opencv_raises_is_a_sentence(tmp_path, monkeypatch):
+    def fail(*_):
+        raise cv2.error("too large")
+
+    cv2.imwrite(str(tmp_path / "a.png"), np.zeros((2, 3), np.uint8))
+    monkeypatch.setattr(cv2, "imdecode", fail)
+    with pytest.raises(FileFormatError, match=r"a\.png is a damaged image: too large"):
+        opencv.read_image(tmp_path / "a.png")
+
+
+def test_the_number_of_pixels_is_limited():
+    """In a process of its own, for OpenCV reads the limit when it is loaded."""
+    program = """
+import numpy as np
+from mixfield import _opencv
+from mixfield.errors import FileFormatError
+from mixfield.io import opencv
+cv2 = _opencv.library()
+for side in (8192, 8193):
+    with open("a.pgm", "wb") as file:
+        file.write(f"P5 {side} {side} 255\\n".encode())
+        file.truncate(side * side + 20)
+    try:
+        print(opencv.read_image("a.pgm").shape)
+    except FileFormatError:
+        print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["(8192, 8192)", "refused"]

@@ -100,3 +100,17 @@ def test_other_bad_files(written, tmp_path):
     for room in ("ROOM 0 10 1 2", "ROOM 10 10 0 2"):
         with pytest.raises(FileFormatError, match="line 1: ROOM needs"):
             mf.read_pom(written(room))
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("ROOM 9 9 1 5000001", "ROOM may have at most 5000000 boxes, got 1 cameras x 5000001 locations"),
+        ("PROCESS 0 1000001", "PROCESS may ask for 0 to 1000000 frames, got 1000001"),
+        ("RECTANGLE 0 5000000 1 1 2 2", "there may be at most 5000000 boxes, got camera 0 and location 5000000"),
+    ],
+)
+def test_numbers_that_would_take_all_memory(tmp_path, line, complaint):
+    (tmp_path / "a.pom").write_text(line + "\n")
+    with pytest.raises(FileFormatError, match=f"line 1: {complaint}"):
+        parse_pom(tmp_path / "a.pom")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mixfield import _npy
 from mixfield.errors import FileFormatError
 from mixfield.io.images import write_label_map
 from mixfield.io.scores import read_scores
@@ -38,18 +39,25 @@ def test_files_that_hold_no_scores(tmp_path):
     np.savez(tmp_path / "cut.npz", probs=PROBS)
     (tmp_path / "cut.npz").write_bytes((tmp_path / "cut.npz").read_bytes()[:200])
     sentences = {
-        "empty.npy": "empty",
-        "text.npy": "pickle",
-        "text.npz": "pickle",
+        "empty.npy": "does not hold scores: it is empty or cut off",
+        "text.npy": "pickled objects are not read",
+        "text.npz": "pickled objects are not read",
         "scores.txt": "must be .npy",
         "two.npz": "one named probs, scores, arr_0, got a, b",
         "none.npz": "got none",
         "words.npy": "numbers are needed",
         "pickle.npy": "pickled objects are not read",
-        "cut.npz": "cut.npz does not hold scores",
+        "cut.npz": "does not hold scores: pickled objects are not read",
     }
     for name, sentence in sentences.items():
         with pytest.raises(FileFormatError, match=sentence) as caught:
             read_scores(tmp_path / name)
         assert name in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def test_types_are_checked_before_numbers_are_read(tmp_path, monkeypatch):
+    np.savez(tmp_path / "a.npz", probs=np.zeros(3, complex))
+    monkeypatch.setattr(_npy, "_numbers", lambda *_: pytest.fail("numbers were read"))
+    with pytest.raises(FileFormatError, match="its array is of complex128, numbers are needed"):
+        read_scores(tmp_path / "a.npz")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
-from mixfield.errors import FileFormatError
+from mixfield.errors import FileFormatError, TooLargeError
+from mixfield.io import storage
 from mixfield.io.storage import read_storage
 
 MATRIX = np.array([[1.5, -2.0, 3e-9], [0.0, 4.0, 5e8]])
@@ -47,3 +50,42 @@ def test_damaged_matrices(tmp_path, name, text, complaint):
     (tmp_path / name).write_text(text)
     with pytest.raises(FileFormatError, match=complaint):
         read_storage(tmp_path / name)
+
+
+HEAD = "%YAML:1.0\n---\n"
+ROW = HEAD + "a: !!opencv-matrix\n   rows: 1\n   cols: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (HEAD + "a: !!opencv-matrix\n" + "   data: [ 1\n" * 60_000, "a is not a matrix: it has no data"),
+        (HEAD + "a: !!opencv-matrix\n" + "\n" * 200_000, "a is not a matrix: it has no data"),
+        (HEAD + "a: 1" + "\n" * 200_000 + " - x", None),
+        (HEAD + "a: !!opencv-matrix\n   data" + " " * 500_000, "a is not a matrix: it has no data"),
+    ],
+    ids=["open lists", "newlines", "newlines in a list", "spaces"],
+)
+def test_time_is_linear(tmp_path, text, complaint):
+    (tmp_path / "a.yaml").write_text(text)
+    started = time.process_time()
+    if complaint is None:
+        assert read_storage(tmp_path / "a.yaml") == {}
+    else:
+        with pytest.raises(FileFormatError, match=complaint):
+            read_storage(tmp_path / "a.yaml")
+    assert time.process_time() - started < 1.0
+
+
+def test_lists_over_several_lines(tmp_path):
+    (tmp_path / "a.yaml").write_text(ROW + "   dt: d\n   data:\n     [ 1.,\n       -2e3 ]\nb:\n\n\n   - 1\n\n   - -2\n")
+    found = read_storage(tmp_path / "a.yaml")
+    assert found["a"].tolist() == [[1.0, -2000.0]]
+    assert found["b"].tolist() == [1.0, -2.0]
+
+
+def test_a_large_yaml_file_is_refused(tmp_path):
+    with open(tmp_path / "a.yaml", "wb") as file:
+        file.truncate(storage.MAX_YAML + 1)
+    with pytest.raises(TooLargeError, match="at most 2097152 are read"):
+        read_storage(tmp_path / "a.yaml")

@@ -7,6 +7,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.errors import FileFormatError
+from mixfield.io import tracks as tracks_file
 from mixfield.io.tracks import read_csv, read_sidecar, write_csv, write_mot, write_sidecar
 
 NUMBERS = [10, 12, 14, 16]
@@ -56,11 +57,33 @@ def test_damaged_sidecars(tmp_path, text, complaint):
         read_sidecar(tmp_path / "t.json")
 
 
-@pytest.mark.parametrize("text", ["", "identity,frame\n", "identity,frame,row,column,x,y,confidence\n1,x,1,1,1,1,1\n"])
-def test_damaged_tables(tmp_path, text):
+HEAD = "identity,frame,row,column,x,y,confidence\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", r"t\.csv: the first line must be identity,frame,row,column"),
+        ("identity,frame\n", r"t\.csv: the first line must be identity,frame,row,column"),
+        (HEAD + "1,x,1,1,1,1,1\n", r"t\.csv is not a table of tracks: invalid literal for int"),
+        (HEAD + "1,1\n", r"t\.csv is not a table of tracks: could not assign tuple of length 2"),
+        (HEAD + '"' + "1" * 200_000, r"t\.csv is not a table of tracks: field larger than field limit"),
+    ],
+)
+def test_damaged_tables(tmp_path, text, complaint):
     (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(FileFormatError, match=r"t\.csv"):
+    with pytest.raises(FileFormatError, match=complaint):
         read_csv(tmp_path / "t.csv")
+
+
+def test_tables_are_converted_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(tracks_file, "BLOCK", 2)
+    (tmp_path / "t.csv").write_text(HEAD + "".join(f"{k},1,1,1,0.5,1,1\n" for k in range(5)))
+    table = read_csv(tmp_path / "t.csv")
+    assert table["identity"].tolist() == [0, 1, 2, 3, 4]
+    assert (table["x"] == 0.5).all()
+    (tmp_path / "t.csv").write_text(HEAD)
+    assert len(read_csv(tmp_path / "t.csv")) == 0
 
 
 def test_mot_has_boxes_of_a_view(walk, tracks, tmp_path):

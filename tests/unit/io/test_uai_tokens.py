@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -45,3 +46,21 @@ def test_errors_name_the_token(text, take, message):
 def test_large_integers_are_readable():
     assert readable(12) == "12"
     assert readable(-(10**20)) == "about -10^20"
+
+
+def test_a_long_word_is_refused_at_once():
+    started = time.process_time()
+    with pytest.raises(FileFormatError, match="must be numbers, got '1111"):
+        Tokens("1" * 200_000 + "x", "a.uai").reals(1, "values")
+    assert time.process_time() - started < 1.0
+
+
+@pytest.mark.parametrize("word", ["1", "+1.", "-.5", "1.5", "0.5e-3", "1E5", "INF", "-inf", "nan"])
+def test_numbers_that_are_read(word):
+    assert repr(Tokens(f"{word} é", "a.uai").reals(1, "values")) == repr([float(word)])
+
+
+@pytest.mark.parametrize("word", [".", "1e", "e5", "1_0", "0x1", "1.2.3", "infinity", "--1", "é"])
+def test_words_that_are_no_numbers(word):
+    with pytest.raises(FileFormatError, match="must be numbers, got"):
+        Tokens(f"{word} é", "a.uai").reals(1, "values")

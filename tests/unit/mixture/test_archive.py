@@ -12,6 +12,7 @@ import pytest
 from dense_fields import modes_of, two_blobs
 
 import mixfield as mf
+from mixfield import _npy
 from mixfield.apps.pictures import resize_bilinear
 from mixfield.constraints import Cardinality
 from mixfield.errors import FileFormatError
@@ -226,3 +227,80 @@ def test_a_segmentation_with_21_labels_takes_less_than_three_megabytes(tmp_path)
     again = mf.load(tmp_path / "a.npz")
     np.testing.assert_array_equal(again.labelings(), post.labelings())
     assert [str(c) for c in again.modes[3].constraints] == [str(c) for c in cut]
+
+
+def _zeros(path, dtype, shape, header):
+    """A posterior whose marginals are zeros, compressed to a thousandth."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {"header": _npy_bytes(header), "marginals": _npy_header(dtype, shape)}.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                member.write(content)
+                if name == "marginals":
+                    for _ in range(int(np.prod(shape)) * np.dtype(dtype).itemsize >> 20):
+                        member.write(bytes(1 << 20))
+    return path
+
+
+def _npy_bytes(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def _npy_header(dtype, shape):
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "sentence"),
+    [
+        ("|u1", (4, 1 << 25, 2), r"marginals must be floats \(K, \*shape, L\), got uint8"),
+        ("<f2", (4, 1 << 19, 2), r"marginals must be floats \(K, \*shape, L\), got float16"),
+        ("<i8", (4, 1 << 19, 2), r"marginals must be floats \(K, \*shape, L\), got int64"),
+        ("<f4", (4, 1 << 23, 2), r"bytes cannot have marginals of shape \(4, 8388608, 2\)"),
+        ("<f8", (1 << 20,), r"marginals must be floats \(K, \*shape, L\), got float64 of shape \(1048576,\)"),
+    ],
+)
+def test_marginals_are_checked_before_they_are_read(post, tmp_path, monkeypatch, dtype, shape, sentence):
+    """Of 256 MB of bytes in a file of 300 kB, float64 would make 2 GB."""
+    post.save(tmp_path / "good.npz")
+    with np.load(tmp_path / "good.npz") as file:
+        header = file["header"]
+    path = _zeros(tmp_path / "bad.npz", dtype, shape, header)
+    read = _npy._numbers
+
+    def only_the_header(stream, array, available):
+        assert array.shape == header.shape, "marginals were read"
+        return read(stream, array, available)
+
+    monkeypatch.setattr(_npy, "_numbers", only_the_header)
+    with pytest.raises(FileFormatError, match=r"bad\.npz is not a saved posterior: .*" + sentence):
+        mf.load(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (np.zeros(17 << 20, np.uint8), "header must be a text of up to 16777216 bytes, got uint8"),
+        (np.zeros(9), "header must be a text of up to 16777216 bytes, got float64"),
+        (np.frombuffer(b"[" + b"[]," * 1_000_000 + b"1]", np.uint8), "its header has more than 1000000 lists"),
+    ],
+    ids=["large", "floats", "lists"],
+)
+def test_headers_that_would_take_much_memory(tmp_path, header, sentence):
+    np.savez_compressed(tmp_path / "bad.npz", header=header, marginals=np.full((1, 2, 2), 0.5))
+    with pytest.raises(FileFormatError, match=r"bad\.npz is not a saved posterior: " + sentence):
+        mf.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, np.inf])
+def test_marginals_that_are_no_probabilities(post, tmp_path, value):
+    post.save(tmp_path / "good.npz")
+    with np.load(tmp_path / "good.npz") as file:
+        header, marginals = file["header"], file["marginals"].copy()
+    marginals.flat[3] = value
+    np.savez(tmp_path / "bad.npz", header=header, marginals=marginals)
+    with pytest.raises(FileFormatError, match="is damaged: marginals must be probabilities"):
+        mf.load(tmp_path / "bad.npz")

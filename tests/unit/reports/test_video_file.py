@@ -57,3 +57,13 @@ def test_files_that_do_not_fit(frames, tmp_path, name, array, complaint):
     np.savez(tmp_path / "v.npz", **(arrays | {name: array}))
     with pytest.raises(FileFormatError, match=complaint):
         read_video(tmp_path / "v.npz")
+
+
+def test_labels_of_one_byte_stay_so(tmp_path):
+    """As int64 they would take eight times the memory."""
+    labels = np.zeros((2, 2, 4, 5), np.uint8)
+    arrays = {"images": np.zeros((2, 4, 5, 3), np.uint8), "mean_field": labels[:, 0], "modes": labels}
+    np.savez(tmp_path / "v.npz", **arrays, weights=np.full((2, 2), 0.5), chosen=[0, 1])
+    frames = read_video(tmp_path / "v.npz")
+    assert {np.asarray(frame.modes).dtype for frame in frames} == {np.dtype(np.uint8)}
+    assert {np.asarray(frame.mean_field).dtype for frame in frames} == {np.dtype(np.uint8)}
