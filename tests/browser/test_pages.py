@@ -12,7 +12,9 @@ from PIL import Image
 
 from mixfield.apps.detection import positions
 from mixfield.io import read_label_map
+from mixfield.reports.gallery_page import gallery_page
 from mixfield.reports.people_page import tracks_page
+from mixfield.reports.segmentation import write_segmentation
 
 
 @pytest.fixture(scope="module")
@@ -202,3 +204,30 @@ def test_video_is_scrubbed(open_page):
     assert "mode 3, 20.0 %, not chosen" in page.locator("#chosen-title").inner_text()
     page.locator("#opacity").fill("0")
     assert page.locator("#chosen").evaluate("e => e.style.opacity") == "0"
+
+
+def test_layers_have_keys_and_the_entropy_gap_an_explanation(open_page, segmentation):
+    page = open_page(segmentation[0])
+    keys, text = page.locator("#layer-keys"), page.locator("#layer-text")
+    assert not keys.is_visible()
+    page.get_by_label("entropy gap").check()
+    assert "hidden doubt" in text.inner_text()
+    assert "1.0 bits" in keys.inner_text()
+    page.get_by_label("differences").check()
+    assert "modes 1 and 2 differ" in keys.inner_text()
+    assert not text.is_visible()
+    page.locator("[data-node]").first.click()
+    assert "superpixels of the selected cut" in keys.inner_text()
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_gallery_fits_the_screen(open_page, tmp_path, width, dark):
+    post, image = pages.random_posterior((60, 80))
+    for name in ("one", "two"):
+        write_segmentation(tmp_path / "all" / name, image, post, np.zeros((60, 80)))
+    page = open_page(gallery_page(tmp_path / "all", title="all"), width=width, dark=dark)
+    assert page.locator("article").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    box = page.locator("article img").first.bounding_box()
+    assert box["width"] > 100

@@ -135,6 +135,7 @@ def segment_folder(work: SegmentImage, images: Path, scores: Path, out: Path, *,
         typer.echo(json.dumps(summary))
     elif rows:
         _print_images(rows, results, out)
+        say(f"next: mixfield report {out}")
     results.conclude(quiet=as_json)
 
 

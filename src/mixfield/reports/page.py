@@ -21,6 +21,7 @@ SCRIPTS = {
     "field": ("page.js", "cut_tree.js", "field.js"),
     "people": ("page.js", "sequence.js", "people.js"),
     "video": ("page.js", "sequence.js", "video.js"),
+    "gallery": ("page.js", "gallery.js"),
 }
 
 TEMPLATE = """<!doctype html>
@@ -59,7 +60,7 @@ class Page:
     Attributes
     ----------
     title : heading, and title of the window.
-    kind : ``"segmentation"``, ``"field"``, ``"people"`` or ``"video"``: which of the `SCRIPTS` it has.
+    kind : ``"segmentation"``, ``"field"``, ``"people"``, ``"video"`` or ``"gallery"``: which of the `SCRIPTS` it has.
     lead, body : HTML; text in it is already escaped.
     facts : numbers and strings for the script; NaN and infinities become null.
     planes : bytes for the script, such as one byte per pixel, label and mode; they are compressed.

@@ -27,6 +27,14 @@ LABELS: tuple[Color, ...] = (
     (150, 220, 60),
     (255, 170, 200),
     (110, 140, 180),
+    (140, 20, 60),
+    (20, 70, 190),
+    (255, 205, 150),
+    (90, 40, 150),
+    (10, 110, 60),
+    (205, 205, 220),
+    (120, 130, 20),
+    (0, 105, 120),
 )
 SCRIBBLES: tuple[Color, ...] = (
     (40, 110, 255),
@@ -52,7 +60,7 @@ IN_ALL_MODES, IN_THIS_MODE, IN_OTHER_MODES = (80, 200, 90), (255, 120, 40), (190
 
 
 def label_colors() -> NDArray[np.uint8]:
-    """(256, 3) colors of labels on a photograph: black for label 0, then the twelve of `LABELS` in turn."""
+    """(256, 3) colors of labels on a photograph: black for label 0, then the twenty of `LABELS` in turn."""
     return np.array([BACKGROUND_LABEL, *(LABELS[k % len(LABELS)] for k in range(255))], np.uint8)
 
 

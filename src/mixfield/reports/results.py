@@ -17,6 +17,7 @@ from mixfield.io.scene_file import read_footage, read_scene
 from mixfield.io.tracks import TrackSidecar, read_csv, read_sidecar
 from mixfield.mixture.posterior import load
 from mixfield.reports.field_page import field_page
+from mixfield.reports.gallery_page import gallery_page
 from mixfield.reports.people_page import people_page
 from mixfield.reports.segmentation import LEVELS_PER_BIT, NAMES, STROKES, SUPERPIXELS, UNKNOWN
 from mixfield.reports.segmentation_page import segmentation_page
@@ -44,13 +45,13 @@ def report_page(
 
     Parameters
     ----------
-    result : a posterior (.npz), or a folder of `mixfield segment`, `detect` or `video`.
+    result : a posterior (.npz), or a folder of `mixfield segment` (one image, or many), `detect` or `video`.
     image : the image of a segmentation, where the folder does not contain it.
     scene : the scene file of people.
     tracks : their table of tracks (.csv).
     frames : a slice of the frames of a sequence.
     title : heading of the page; by default the name of the result.
-    progress : called with the number of frames done and the number of all.
+    progress : called with the number of frames or images done and the number of all.
     """
     if not result.exists():
         raise FileNotFoundError(f"{result} does not exist")
@@ -64,9 +65,9 @@ def report_page(
         return _segmentation(folder, image, title or (heading if image is None else image.name))
     if any(folder.glob(FRAMES)):
         return _people(folder, scene, tracks, frames, heading, progress)
-    results = sorted(path.parent.name for path in folder.glob(f"*/{RESULT}"))
-    hint = f"; choose one of its results, such as {folder / results[0]}" if results else ""
-    raise MixfieldError(f"{folder} holds no {RESULT}, {VIDEO} or {FRAMES}{hint}")
+    if any(folder.glob(f"*/{RESULT}")):
+        return gallery_page(folder, title=heading, progress=progress)
+    raise MixfieldError(f"{folder} holds no {RESULT}, {VIDEO} or {FRAMES}, and none of its folders does")
 
 
 def _posterior(path: Path, image: Path | None, title: str | None) -> str:

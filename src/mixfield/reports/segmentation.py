@@ -90,7 +90,7 @@ def write_segmentation(
     write_image(folder / "image.png", displayed(image))
     write_grey(folder / "entropy_gap.png", gap * LEVELS_PER_BIT / 255)
     with _files.draft(folder / "figure.png") as draft:
-        segmentation_figure(image, over_pixels, gap).save(draft, format="PNG")
+        segmentation_figure(image, over_pixels, gap, names=given.names).save(draft, format="PNG")
     posterior.save(folder / "result.npz", compact=True)
     _write_given(folder, given)
     summary = segmentation_facts(over_pixels)

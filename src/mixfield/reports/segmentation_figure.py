@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield.apps.pictures import intensities
-from mixfield.io.images import pascal_palette
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports.page import percent
-from mixfield.reports.palette import MODES, Color, ramp
+from mixfield.reports.palette import CHANGED, MODES, Color, label_colors, ramp
 from mixfield.reports.panels import Image, Key, Panel, compose
 
 Bits = NDArray[np.float64]
@@ -33,11 +33,14 @@ def displayed(image: ArrayLike) -> Image:
 def side_by_side(image: ArrayLike, *labelings: Labels) -> Image:
     """(H, W * count, 3) label maps over the image, from left to right."""
     photo = displayed(image)
-    return np.concatenate([_overlay(photo, labels) for labels in labelings], axis=1)
+    return np.concatenate([label_overlay(photo, labels) for labels in labelings], axis=1)
 
 
-def segmentation_figure(image: ArrayLike, posterior: MixturePosterior, gap: Bits) -> Any:
-    """The image, its modes with their weights, their differences and the entropy gap, as a Pillow image."""
+def segmentation_figure(image: ArrayLike, posterior: MixturePosterior, gap: Bits, *, names: Sequence[str] = ()) -> Any:
+    """The image, its modes with their weights, their differences and the entropy gap, as a Pillow image.
+
+    Labels have the colors of pages, and their ``names`` in the legend.
+    """
     photo = displayed(image)
     labelings = posterior.labelings()
     height, width = posterior.shape
@@ -47,15 +50,15 @@ def segmentation_figure(image: ArrayLike, posterior: MixturePosterior, gap: Bits
         share = 100 * (labelings != labelings[0]).any(0).mean()
         panels.append(Panel("differences", f"from mode 1: {share:.1f} % of pixels", _differences(photo, labelings)))
     top = max(1.0, float(gap.max()))
-    panels.append(Panel("entropy gap", f"dark 0 to bright {top:.1f} bits", ramp(gap / top)))
-    colors = pascal_palette()
-    keys = [Key(tuple(colors[label].tolist()), f"label {label}") for label in np.unique(labelings)]
+    panels.append(Panel("entropy gap (hidden doubt)", f"dark 0 to bright {top:.1f} bits", ramp(gap / top)))
+    colors = label_colors()
+    keys = [Key(_color(colors[label]), _name(label, names)) for label in np.unique(labelings).tolist()]
     return compose(panels, columns=min(COLUMNS, len(panels)), keys=keys)
 
 
 def _mode_panel(photo: Image, posterior: MixturePosterior, labelings: Labels, k: int) -> Panel:
     title = f"mode {k + 1}: {percent(float(posterior.weights[k]))}"
-    picture = _overlay(photo, labelings[k])
+    picture = label_overlay(photo, labelings[k])
     if k == 0:
         return Panel(title, f"log Z = {posterior.modes[0].log_z:.1f}", picture)
     behind = posterior.modes[0].log_z - posterior.modes[k].log_z
@@ -68,13 +71,34 @@ def _mode_color(k: int) -> Color:
     return MODES[(k - 1) % len(MODES)]
 
 
-def _overlay(photo: Image, labels: Labels) -> Image:
+def label_overlay(photo: Image, labels: Labels) -> Image:
     """The photo in the colors of the labels, with white borders between them."""
-    colors = pascal_palette()[np.minimum(labels, 255)].astype(np.float64)
+    colors = label_colors()[np.minimum(labels, 255)].astype(np.float64)
     opacity = np.where(labels > 0, OPACITY, BACKGROUND_OPACITY)[..., None]
     mixed = (1 - opacity) * photo + opacity * colors
     mixed[_borders(labels)] = 255
     return np.rint(mixed).astype(np.uint8)
+
+
+def changed_overlay(photo: Image, changed: NDArray[np.bool_]) -> Image:
+    """The photo in grey, with the pixels that changed in color."""
+    grey = photo.mean(-1, keepdims=True)
+    mixed = CHANGE_OPACITY * np.array(CHANGED, np.float64) + (1 - CHANGE_OPACITY) * grey
+    return np.rint(np.where(changed[..., None], mixed, _light(grey))).astype(np.uint8)
+
+
+def _light(grey: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(H, W, 3) light grey."""
+    return np.repeat(160 + 0.35 * grey, 3, -1)
+
+
+def _color(row: NDArray[np.uint8]) -> Color:
+    red, green, blue = row.tolist()
+    return red, green, blue
+
+
+def _name(label: int, names: Sequence[str]) -> str:
+    return names[label] if label < len(names) else f"label {label}"
 
 
 def _borders(labels: Labels) -> NDArray[np.bool_]:
@@ -88,10 +112,9 @@ def _borders(labels: Labels) -> NDArray[np.bool_]:
 def _differences(photo: Image, labelings: Labels) -> Image:
     """The photo in light grey, with the pixels that differ from mode 1 in the colors of the modes."""
     grey = photo.mean(-1, keepdims=True)
-    light = np.repeat(160 + 0.35 * grey, 3, -1)
     differs = labelings[1:] != labelings[0]
     colors = np.array([_mode_color(k) for k in range(1, len(labelings))], np.float64)
     count = differs.sum(0)[..., None]
     mean = np.tensordot(differs, colors, (0, 0)) / np.maximum(count, 1)
     mixed = CHANGE_OPACITY * mean + (1 - CHANGE_OPACITY) * grey
-    return np.rint(np.where(count > 0, mixed, light)).astype(np.uint8)
+    return np.rint(np.where(count > 0, mixed, _light(grey))).astype(np.uint8)

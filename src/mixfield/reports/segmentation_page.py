@@ -23,6 +23,10 @@ Floats = NDArray[np.float64]
 
 VIEW_SIDE = 1024  # pixels of the longer side of what the page draws; downloads are in full resolution
 LISTED_LABELS = 8  # of a mode, in the table of numbers
+NATS = (
+    "<b>Nats below mode 1</b> are differences of the bounds A_k: to the model, a mode that is x nats below is exp(-x) "
+    "times as probable as mode 1 (0.7: half, 2.3: a tenth, 7: a thousandth)."
+)
 COLORS = {
     "ramp": palette.RAMP,
     "scribbles": palette.SCRIBBLES,
@@ -147,7 +151,9 @@ def _body(view: PixelPosterior, choices: str) -> str:
     return f"""<section class="two" aria-label="modes over the image">
 <div><canvas id="view" tabindex="0" role="img"
  aria-label="the image with the selected mode; arrow keys move the pixel probe" aria-describedby="probe-text"></canvas>
-{legend({v: view.name(v) for v in view.listed.tolist()})}</div>
+{legend({v: view.name(v) for v in view.listed.tolist()})}
+<ul class="keys" id="layer-keys" aria-label="colors of the layer" hidden></ul>
+<p id="layer-text" aria-live="polite" hidden></p></div>
 <div><fieldset id="modes"><legend>Modes</legend>{"".join(_mode_card(view, k) for k in count)}</fieldset>
 {CONTROLS.format(options=options, choices=choices)}
 <h2 id="probe-title">Pixel probe</h2>
@@ -202,4 +208,4 @@ def _numbers(view: PixelPosterior) -> str:
         rows.append((f"mode {k + 1}", percent(float(weight)), behind, f"{mode.mass_inside:.6f}", converged, present))
     heads = ("", "weight", "nats below mode 1", "mass inside", "converged", "labels")
     caption = f"log Z~ = {posterior.log_z:.2f}, a lower bound; T_max = {posterior.t_max:.3g}"
-    return section("numbers", "Numbers", f"{table(heads, rows, caption=caption)}{notes(posterior.notes)}")
+    return section("numbers", "Numbers", f"<p>{NATS}</p>{table(heads, rows, caption=caption)}{notes(posterior.notes)}")

@@ -22,7 +22,7 @@ runner = CliRunner()
 def test_of_a_posterior(tmp_path):
     mf.infer(mf.datasets.random_ising(3, rng=0), 2).save(tmp_path / "grid.npz")
     answer = runner.invoke(app, ["report", str(tmp_path / "grid.npz"), "--json", "--title", "My grid"])
-    page = (tmp_path / "report.html").read_text()
+    page = (tmp_path / "grid.html").read_text()
     assert json.loads(answer.stdout)["bytes"] == len(page.encode())
     assert "<h1>My grid</h1>" in page
 
@@ -87,11 +87,20 @@ def posterior(tmp_path):
 
 def test_beside_the_result_or_at_out(posterior, tmp_path):
     facts = json.loads(runner.invoke(app, ["report", str(posterior), "--json"]).stdout)
-    assert facts["report"] == str(tmp_path / "report.html")
-    assert facts["bytes"] == (tmp_path / "report.html").stat().st_size
+    assert facts["report"] == str(tmp_path / "grid.html")
+    assert facts["bytes"] == (tmp_path / "grid.html").stat().st_size
     text = runner.invoke(app, ["report", str(posterior), "--out", str(tmp_path / "other.html")]).stdout
     assert f"wrote {tmp_path / 'other.html'}" in text
-    assert (tmp_path / "other.html").read_text() == (tmp_path / "report.html").read_text()
+    assert (tmp_path / "other.html").read_text() == (tmp_path / "grid.html").read_text()
+
+
+def test_two_results_of_a_folder_have_two_pages(posterior, tmp_path):
+    (tmp_path / "second.npz").write_bytes(posterior.read_bytes())
+    (tmp_path / "result.npz").write_bytes(posterior.read_bytes())
+    for name in ("grid", "second", "result"):
+        assert runner.invoke(app, ["report", str(tmp_path / f"{name}.npz")]).exit_code == 0
+    assert {path.name for path in tmp_path.glob("*.html")} == {"grid.html", "second.html", "report.html"}
+    assert "<h1>second</h1>" in (tmp_path / "second.html").read_text()
 
 
 def test_frames_are_checked_before_the_page_is_made(posterior):

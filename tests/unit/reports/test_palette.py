@@ -9,12 +9,12 @@ import numpy as np
 from mixfield.reports import palette
 
 
-def test_label_colors_repeat_after_twelve():
+def test_label_colors_repeat_after_twenty():
     colors = palette.label_colors()
     assert colors.shape == (256, 3)
     assert tuple(colors[0]) == palette.BACKGROUND_LABEL
-    np.testing.assert_array_equal(colors[1:13], palette.LABELS)
-    np.testing.assert_array_equal(colors[13:25], palette.LABELS)
+    np.testing.assert_array_equal(colors[1:21], palette.LABELS)
+    np.testing.assert_array_equal(colors[21:41], palette.LABELS)
 
 
 def test_the_ramp_goes_from_dark_to_bright():

@@ -45,11 +45,14 @@ def test_a_video(tmp_path):
         report_page(tmp_path)
 
 
-def test_a_folder_of_results_names_one(tmp_path):
+def test_a_folder_of_results_is_a_gallery(tmp_path):
     post, image = random_posterior()
     write_segmentation(tmp_path / "out" / "cat", image, post, np.zeros((6, 8)))
-    with pytest.raises(MixfieldError, match="cat"):
-        report_page(tmp_path / "out")
+    page = report_page(tmp_path / "out")
+    assert 'data-kind="gallery"' in page
+    assert "<h2>cat</h2>" in page
+    with pytest.raises(MixfieldError, match="and none of its folders does"):
+        report_page(tmp_path)
 
 
 def test_people_need_a_scene(tmp_path):

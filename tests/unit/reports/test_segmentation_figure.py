@@ -7,8 +7,7 @@ import pytest
 from page_examples import random_posterior
 
 import mixfield as mf
-from mixfield.io.images import pascal_palette
-from mixfield.reports.palette import MODES, RAMP
+from mixfield.reports.palette import MODES, RAMP, label_colors
 from mixfield.reports.panels import GAP, SIDE
 from mixfield.reports.segmentation_figure import displayed, segmentation_figure, side_by_side
 
@@ -29,7 +28,7 @@ def test_label_maps_are_mixed_with_the_image():
     split[:, 2:] = 0
     both = side_by_side(image, flat, split)
     assert both.shape == (3, 8, 3)
-    np.testing.assert_array_equal(both[0, 0], np.rint(0.4 * 100 + 0.6 * pascal_palette()[1]))
+    np.testing.assert_array_equal(both[0, 0], np.rint(0.4 * 100 + 0.6 * label_colors()[1]))
     np.testing.assert_array_equal(both[0, 4 + 3], np.full(3, 55))  # label 0 is black with an opacity of 0.45
     np.testing.assert_array_equal(both[:, 4 + 1], 255)  # the border
 

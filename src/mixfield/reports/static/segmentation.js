@@ -70,6 +70,37 @@ function groupLayer(runs) {
   return (i) => (inside[i] ? mark : 0);
 }
 
+const rgb = (color) => `rgb(${color.join(",")})`;
+
+function layerKeys({ show, mode, against, group }) { // the colors of the layer and what they mean
+  const keys = [];
+  if (show === "differ") {
+    keys.push([rgb(colors.changed), `modes ${mode + 1} and ${against + 1} differ`], [rgb(colors.same), "same label"]);
+  }
+  if (show === "gap") {
+    keys.push([rgb(colors.ramp[0]), "0 bits"], [rgb(colors.ramp.at(-1)), `${facts.gap.toFixed(1)} bits`]);
+  }
+  if (group) keys.push([rgb(colors.group), `${facts.unit}s of the selected cut`]);
+  return keys;
+}
+
+const LAYER_TEXTS = {
+  gap: "Entropy gap, or hidden doubt: how much more uncertain the label of a pixel is at a higher temperature than in " +
+    "mode 1. Where it is bright, mode 1 is certain only because pixels confirm one another.",
+};
+
+function showKeys(state) {
+  const keys = layerKeys(state), list = byId("layer-keys"), text = byId("layer-text");
+  list.hidden = keys.length === 0;
+  list.replaceChildren(...keys.map(([color, name]) => {
+    const mark = element("i");
+    mark.style.background = color;
+    return element("li", {}, mark, name);
+  }));
+  text.hidden = !(state.show in LAYER_TEXTS);
+  text.textContent = LAYER_TEXTS[state.show] || "";
+}
+
 function drawProbe(context, { x, y }) { // a white square with a black rim
   const reach = Math.max(3, Math.round(width / 80));
   context.lineWidth = Math.max(1, width / 400);
@@ -142,6 +173,7 @@ start(async () => {
     byId("against").value = String(against);
     view.setAttribute("aria-label", `the image with mode ${mode + 1}, ${percent(modes[mode].weight)}; ` +
       "arrow keys move the pixel probe");
+    showKeys(state);
     draw();
   }
   function moveProbe(x, y) {

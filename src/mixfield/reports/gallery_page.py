@@ -1,0 +1,160 @@
+"""The page of a folder of segmented images: one card per image, the most doubtful first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield.errors import FileFormatError
+from mixfield.io.documents import read_json
+from mixfield.io.images import read_image, read_label_map
+from mixfield.io.names import read_names
+from mixfield.reports.data_uri import photo_uri, subsampled
+from mixfield.reports.page import Page, html_table, legend, percent, section, weight_bar
+from mixfield.reports.segmentation import NAMES
+from mixfield.reports.segmentation_figure import changed_overlay, displayed, label_overlay
+
+Progress = Callable[[int, int], None]
+
+THUMB_SIDE = 320  # pixels
+MAX_CARDS = 120  # images with thumbnails; the others are in the table only
+SUMMARY, RESULT = "summary.json", "result.npz"
+
+
+@dataclass(frozen=True)
+class SegmentedImage:
+    """A result of `mixfield segment` in a folder, by its summary.
+
+    Attributes
+    ----------
+    folder : with ``image.png``, ``mode_1.png`` and so on.
+    weights, differs : of each mode: its probability, and the share of pixels in which it differs from mode 1.
+    labels : that occur in any mode.
+    """
+
+    folder: Path
+    weights: tuple[float, ...]
+    differs: tuple[float, ...]
+    labels: tuple[int, ...]
+
+    @property
+    def doubt(self) -> float:
+        """Expected share of pixels whose label is not that of mode 1: sum of weight times difference."""
+        return sum(w * d for w, d in zip(self.weights, self.differs, strict=True))
+
+    @property
+    def order(self) -> tuple[float, float, str]:
+        """Key that sorts doubtful images first; equal doubt by the largest difference, then by name."""
+        return -self.doubt, -max(self.differs), self.folder.name
+
+
+def segmented_images(folder: Path) -> list[SegmentedImage]:
+    """The results in the subfolders of a folder, most doubtful first."""
+    found = [_read_summary(path.parent) for path in folder.glob(f"*/{RESULT}")]
+    return sorted(found, key=lambda image: image.order)
+
+
+def _read_summary(folder: Path) -> SegmentedImage:
+    path = folder / SUMMARY
+    content = read_json(path)
+    try:
+        modes = content["modes"]
+        return SegmentedImage(
+            folder,
+            tuple(float(weight) for weight in content["weights"]),
+            tuple(float(mode["differs"]) for mode in modes),
+            tuple(sorted({int(label) for mode in modes for label in mode["labels"]})),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{path} is not the summary of a segmentation: {error}") from None
+
+
+def gallery_page(folder: Path, *, title: str, progress: Progress | None = None) -> str:
+    """The text of a self-contained HTML page about all results in the subfolders of ``folder``.
+
+    Parameters
+    ----------
+    folder : of `mixfield segment` on a folder of images.
+    title : heading of the page.
+    progress : called with the number of images done and the number of all.
+    """
+    images = segmented_images(folder)
+    names = _names(images)
+    cards = []
+    for done, image in enumerate(images[:MAX_CARDS], 1):
+        cards.append(_card(image))
+        if progress is not None:
+            progress(done, min(len(images), MAX_CARDS))
+    labels = sorted({label for image in images for label in image.labels})
+    key = legend({label: names[label] if label < len(names) else f"label {label}" for label in labels})
+    body = f'<section aria-label="images">{key}<div class="gallery">{"".join(cards)}</div></section>{_table(images)}'
+    return Page(title=title, kind="gallery", lead=_lead(images), body=body).html()
+
+
+def _names(images: Sequence[SegmentedImage]) -> tuple[str, ...]:
+    """Names of the labels, from the first result that has them."""
+    files = (image.folder / NAMES for image in images)
+    return next((read_names(file) for file in files if file.is_file()), ())
+
+
+def _lead(images: Sequence[SegmentedImage]) -> str:
+    several = sum(len(image.weights) > 1 for image in images)
+    return (
+        f"{len(images)} images, the most doubtful first; {several} have more than one mode. <b>Doubt</b> is the share "
+        "of pixels whose label is expected to be another than in mode 1: the share in which each mode differs, times "
+        "its probability."
+    )
+
+
+def _card(image: SegmentedImage) -> str:
+    """The image with mode 1, and where the next mode differs."""
+    name = escape(image.folder.name)
+    photo = displayed(read_image(image.folder / "image.png"))
+    first = read_label_map(image.folder / "mode_1.png").astype(np.int64)
+    pictures = [_figure(label_overlay(photo, first), f"mode 1, {percent(image.weights[0])}", name)]
+    if len(image.weights) > 1:
+        second = read_label_map(image.folder / "mode_2.png").astype(np.int64)
+        caption = f"mode 2, {percent(image.weights[1])}: where it differs"
+        pictures.append(_figure(changed_overlay(photo, second != first), caption, name))
+    return (
+        f'<article class="card"><h2>{name}</h2>{weight_bar(image.weights[0])}'
+        f"<p>doubt {percent(image.doubt)}; {len(image.weights)} modes · {_links(image)}</p>"
+        f'<div class="pictures">{"".join(pictures)}</div></article>'
+    )
+
+
+def _figure(picture: NDArray[np.uint8], caption: str, name: str) -> str:
+    uri = photo_uri(subsampled(picture, THUMB_SIDE))
+    return f'<figure><img src="{uri}" alt="{name}, {caption}"><figcaption>{caption}</figcaption></figure>'
+
+
+def _links(image: SegmentedImage) -> str:
+    """Links to the page of an image, if it was made, and to its figure; relative to the folder of the gallery."""
+    targets = {"page": "report.html", "figure": "figure.png"}
+    return " · ".join(
+        f'<a href="{quote(f"{image.folder.name}/{file}")}">{text}</a>'
+        for text, file in targets.items()
+        if (image.folder / file).is_file()
+    )
+
+
+def _table(images: Sequence[SegmentedImage]) -> str:
+    rows = [
+        (
+            escape(image.folder.name),
+            percent(image.doubt),
+            str(len(image.weights)),
+            percent(image.weights[0]),
+            percent(max(image.differs)),
+            _links(image),
+        )
+        for image in images
+    ]
+    heads = ("image", "doubt", "modes", "weight of mode 1", "largest difference", "files")
+    return section("all", "All images", html_table(heads, rows, caption="All images, the most doubtful first"))

@@ -1,0 +1,3 @@
+// A folder of segmented images: nothing to draw.
+
+start(async () => {});
