@@ -53,6 +53,12 @@ def test_settings(tmp_path):
         list(batch.map(failing_above_one, items(1), tmp_path, settings={"modes": 2}))
 
 
+def test_results_of_equal_settings_are_kept(tmp_path):
+    for fresh in (True, False):
+        done = batch.map(text_file, items(2), tmp_path, settings={"modes": 1, "names": ["a", "b"]})
+        assert [outcome.fresh for outcome in done] == [fresh, fresh]
+
+
 def test_an_incomplete_line_is_ignored(tmp_path):
     list(batch.map(text_file, items(2), tmp_path))
     path = tmp_path / "manifest.jsonl"

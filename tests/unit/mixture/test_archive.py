@@ -181,3 +181,8 @@ def test_save_and_load(tmp_path):
             assert np.array_equal(a.labels, b.labels)
             assert (a.count, a.sign) == (b.count, b.sign)
     assert again.sample(2, rng=0).shape == (2, 24, 32)
+
+
+def test_a_field_of_one_variable_without_axes(tmp_path):
+    mf.MixturePosterior((mf.Mode(np.array([0.25, 0.75]), 0.0),)).save(tmp_path / "a.npz")
+    assert mf.load(tmp_path / "a.npz").marginals().tolist() == [0.25, 0.75]

@@ -48,3 +48,17 @@ def test_small_weights_are_escaped():
     text = tree_svg(mf.MixturePosterior(modes, tree=tree))
     assert text.count("mode 2 · &lt; 0.1 %") == 2  # the name of the node and its text
     assert "· <" not in text
+    assert "mode 1 · 100.0 %, at least 2 of 3" in text
+    assert "&lt; 0.1 %, fewer than 2 of 3" in text
+    assert "cut · 100.0 %, all states" in text
+
+
+@pytest.mark.parametrize(("sign", "words"), [(1, "takes it"), (-1, "does not take it")])
+def test_the_cut_of_one_variable_in_words(sign, words):
+    cut = Cardinality(np.array([2]), np.array([1]), 1, sign)
+    tree = (Node(-1, None, float("nan"), 0.0, -1), Node(0, cut, 1.0, 0.0, 0))
+    post = mf.MixturePosterior((mf.Mode(np.full((3, 2), 0.5), 0.0),), tree=tree)
+    root, leaf = tree_facts(post, lambda group: group.tolist())
+    assert leaf["side"] == words
+    assert root["side"] == ""
+    assert root["cut"]["labels"] == "label 1"

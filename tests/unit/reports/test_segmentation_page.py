@@ -82,3 +82,16 @@ def test_hostile_titles_labels_and_notes_are_escaped(modes, titles):
     present = sum(0 in labels for labels in post.labelings())
     assert escaped_count(page) == titles + 1 + 1 + present  # the note, the legend, the labels of each mode
     assert facts_of(page)["labels"][0]["name"] == HOSTILE
+
+
+def test_modes_are_counted_from_one(segmented):
+    page = segmentation_page(*segmented)
+    for k in range(2):
+        assert f'<option value="{k}">mode {k + 1}</option>' in page
+        assert f'download="mode_{k + 1}.png"' in page
+        assert f"<b>mode {k + 1}</b>" in page
+        assert f'<th scope="row">mode {k + 1}</th>' in page
+    assert 'data-pair="0,1" aria-label="show where modes 1 and 2 differ"' in page
+    assert page.count(" checked>") == 2  # the first mode, and its labels
+    assert re.search(r'name="mode" value="0" checked', page)
+    assert re.search(r'name="show" value="labels" checked', page)
