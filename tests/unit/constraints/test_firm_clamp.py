@@ -144,6 +144,8 @@ def test_labels_that_are_not_accepted_are_given_up():
     assert first is None
     assert second is not None
     assert [labels.shape for labels in asked] == [(768,)] * 2
+    (alone,) = mf.constraints.FirmClamp().solve_in_cells(solver, cells[1:], root)
+    np.testing.assert_allclose(second.q, alone.q, rtol=0, atol=1e-2)
 
 
 def test_held_modes_remember_their_multipliers():
