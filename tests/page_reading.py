@@ -6,6 +6,9 @@ import base64
 import json
 import re
 import zlib
+from html import escape
+
+HOSTILE = '"><script>alert(1)</script>&amp;'  # ends an attribute and starts a script
 
 
 def facts_of(page):
@@ -16,3 +19,10 @@ def facts_of(page):
 def planes_of(page):
     """The bytes of a page, decompressed."""
     return zlib.decompress(base64.b64decode(re.search(r'id="planes">(.*?)</script>', page)[1]))
+
+
+def escaped_count(page):
+    """How often `HOSTILE` is shown as text; it must not be there as HTML."""
+    assert HOSTILE not in page
+    assert "<script>alert" not in page
+    return page.count(escape(HOSTILE))

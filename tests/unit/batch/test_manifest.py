@@ -73,6 +73,12 @@ def test_settings_that_differ_are_named(tmp_path, earlier, now, shown):
         Manifest(tmp_path, now)
 
 
+def test_results_of_equal_settings_are_kept(tmp_path):
+    for fresh in (True, False):
+        done = batch.map(text_file, items(2), tmp_path, settings={"modes": 1, "names": ["a", "b"]})
+        assert [outcome.fresh for outcome in done] == [fresh, fresh]
+
+
 def test_an_incomplete_line_is_ignored(tmp_path):
     list(batch.map(text_file, items(2), tmp_path))
     path = tmp_path / "manifest.jsonl"

@@ -11,6 +11,7 @@ from hypothesis import given
 from strategies import SEEDS, cardinalities, ragged_marginals
 
 import mixfield as mf
+from mixfield.constraints import cardinality
 from mixfield.constraints.cardinality import mass_inside
 from mixfield.errors import MixfieldError
 
@@ -71,3 +72,21 @@ def test_mass_inside_falls_back_to_a_lower_bound():
 def test_wrong_constraints(arguments, sentence):
     with pytest.raises(MixfieldError, match=sentence):
         mf.constraints.Cardinality(*arguments)
+
+
+def test_a_constraint_on_the_probabilities_of_its_members_alone():
+    q = np.random.default_rng(0).dirichlet(np.ones(3), 6)
+    constraint = mf.constraints.Cardinality([4, 1, 5], [2, 0, 1], 2, -1)
+    members = q[constraint.group, constraint.labels][:, None]
+    assert constraint.alone.probability(members) == constraint.probability(q)
+    assert constraint.alone.labels.tolist() == [0, 0, 0]
+
+
+def test_joint_counts_are_exact_up_to_their_limit(monkeypatch):
+    """Two constraints of four variables and counts 2 and 3: 3 * 4 joint counts times 8 members."""
+    q = np.tile([0.5, 0.5], (6, 1))
+    pair = [mf.constraints.Cardinality(np.arange(k, k + 4), 1, 2 + k // 2) for k in (0, 2)]
+    bound = 1 - sum(1 - c.probability(q) for c in pair)
+    for limit, is_exact in ((96, True), (95, False)):
+        monkeypatch.setattr(cardinality, "JOINT", limit)
+        assert (mass_inside(q, pair) > bound + 1e-3) == is_exact

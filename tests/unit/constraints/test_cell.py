@@ -108,3 +108,10 @@ def test_variables_that_lack_a_label():
     allowed[2, 1] = False
     assert Cell(allowed).narrow.tolist() == [2]
     assert np.isinf(Cell(allowed).bias).sum() == 1
+
+
+def test_marginals_without_allowed_mass_become_uniform_over_the_allowed_labels():
+    allowed = np.array([[True, False, False], [False, True, True], [True, True, True], [True, False, True]])
+    q = np.array([[[0.0, 1, 0], [1, 0, 0], [0.2, 0.3, 0.5], [0, 1, 0]]])
+    wanted = [[[1.0, 0, 0], [0, 0.5, 0.5], [0.2, 0.3, 0.5], [0.5, 0, 0.5]]]
+    np.testing.assert_allclose(Cell(allowed).project(q), wanted, rtol=0, atol=1e-15)

@@ -144,6 +144,8 @@ def test_labels_that_are_not_accepted_are_given_up():
     assert first is None
     assert second is not None
     assert [labels.shape for labels in asked] == [(768,)] * 2
+    (alone,) = mf.constraints.FirmClamp().solve_in_cells(solver, cells[1:], root)
+    np.testing.assert_allclose(second.q, alone.q, rtol=0, atol=1e-2)
 
 
 def test_held_modes_remember_their_multipliers():
@@ -154,3 +156,17 @@ def test_held_modes_remember_their_multipliers():
         identity = cell.constraints[-1].identity
         assert one.multipliers[identity] == pytest.approx(4.0 * 2 * solver.critical_temperature())
         assert other.multipliers[identity] < one.multipliers[identity]
+
+
+def test_cells_with_forbidden_labels_start_from_what_they_allow():
+    """A cell that forces a blob, beside one that does not: each has the mode that it has alone."""
+    solver, root, (first, second) = _blob_cells(two_blobs())
+    group = second.constraints[-1].group
+    forced = Cell(solver.allowed).cut(Cardinality(group, second.constraints[-1].labels, len(group)))
+    assert forced.is_strict
+    clamp = mf.constraints.FirmClamp(steps=1)
+    batch = clamp.solve_in_cells(solver, [forced, first], root)
+    for cell, found in zip((forced, first), batch, strict=True):
+        (alone,) = clamp.solve_in_cells(solver, [cell], root)
+        np.testing.assert_allclose(found.q, alone.q, rtol=0, atol=1e-3)
+    assert (batch[0].q[0, group, second.constraints[-1].labels] == 1.0).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from mixfield import kernels
 from mixfield.constraints import poisson_binomial
@@ -41,3 +42,32 @@ def test_transforms_agree_with_the_dynamic_programme():
     assert len(ours) == len(p) + 1
     np.testing.assert_allclose(ours, direct, rtol=0, atol=1e-13)
     assert poisson_binomial.at_least(p, int(p.sum())) == pytest.approx(direct[int(p.sum()) :].sum(), abs=1e-11)
+
+
+SIZE = 4 * poisson_binomial.SMALL  # large enough for the bounds on tails
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.9])
+def test_large_groups_keep_all_digits_of_both_sides(share):
+    p = np.full(SIZE, share)
+    for count in range(SIZE + 2):
+        above, below = binom.sf(count - 1, SIZE, share), binom.cdf(count - 1, SIZE, share)
+        assert poisson_binomial.at_least(p, count) == pytest.approx(above, rel=1e-9, abs=1e-280)
+        assert poisson_binomial.fewer_than(p, count) == pytest.approx(below, rel=1e-9, abs=1e-280)
+
+
+def test_a_side_is_one_only_where_the_other_is_below_rounding():
+    """The complement of a probability above the rounding error of one is not lost."""
+    p = np.full(SIZE, 0.5)
+    for count in range(SIZE // 2):
+        below = binom.cdf(count - 1, SIZE, 0.5)
+        assert 1 - poisson_binomial.at_least(p, count) == pytest.approx(below, rel=1e-9, abs=2.0**-52)
+        assert 1 - poisson_binomial.fewer_than(1 - p, SIZE - count + 1) == pytest.approx(below, rel=1e-9, abs=2.0**-52)
+
+
+def test_certain_votes_of_a_large_group_only_move_the_count():
+    p = np.concatenate([np.full(SIZE, 0.3), np.ones(5), np.zeros(9)])
+    for count in (0, 5, 6, SIZE // 3, SIZE + 5, SIZE + 6, SIZE + 14):
+        above = binom.sf(count - 6, SIZE, 0.3)
+        assert poisson_binomial.at_least(p, count) == pytest.approx(above, rel=1e-9)
+        assert poisson_binomial.fewer_than(p, count) == pytest.approx(1 - above, abs=1e-12)

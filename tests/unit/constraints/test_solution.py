@@ -28,3 +28,9 @@ def test_every_solution_has_a_number_of_its_own():
     one, other = _solution(), _solution()
     assert len({one.serial, other.serial, one.only(0).serial}) == 3
     assert replace(one, log_z=one.log_z + 1).serial == one.serial
+
+
+def test_nothing_holds_a_mode_by_default():
+    one, other = (CellSolution(np.ones((1, 1, 1)), np.zeros(1), np.ones(1, bool), np.zeros(1, np.int32)) for _ in "ab")
+    assert one.multipliers == {}
+    assert one.multipliers is not other.multipliers

@@ -101,5 +101,6 @@ def test_auto_changes_at_its_size():
     assert auto.outside(small, q) == mf.constraints.ExactTail().outside(small, q)
     assert auto.outside(large, q) == mf.constraints.GaussianTail().outside(large, q)
     assert auto.outside(large, q) != mf.constraints.ExactTail().outside(large, q)
+    assert AutoTail(largest=10).outside(large, q) == mf.constraints.ExactTail().outside(large, q)
     assert auto.potential(small, 1.0, np.zeros((10, 2))) is not None
     assert auto.potential(large, 1.0, np.zeros((10, 2))) is None

@@ -32,7 +32,9 @@ def test_alpha_is_dropped_and_sixteen_bits_are_refused(tmp_path):
 
 
 def test_other_formats_and_other_kinds_of_files(tmp_path):
-    (tmp_path / "a.png").write_bytes(b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n" + bytes(4))  # OpenCV reads it
+    content = b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\nTUPLTYPE GRAYSCALE\nENDHDR\n\7"
+    assert cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_UNCHANGED).tolist() == [[7]]
+    (tmp_path / "a.png").write_bytes(content)
     with pytest.raises(FileFormatError, match=r"a\.png is not an 8-bit image"):
         opencv.read_image(tmp_path / "a.png")
     with pytest.raises(FileFormatError, match="is a folder; give a file"):

@@ -61,7 +61,7 @@ ROW = HEAD + "a: !!opencv-matrix\n   rows: 1\n   cols: 2\n"
     [
         (HEAD + "a: !!opencv-matrix\n" + "   data: [ 1\n" * 60_000, "a is not a matrix: it has no data"),
         (HEAD + "a: !!opencv-matrix\n" + "\n" * 200_000, "a is not a matrix: it has no data"),
-        (HEAD + "a: 1" + "\n" * 200_000 + " - x", None),
+        (HEAD + "a: 1" + "\n" * 200_000 + " x", None),
         (HEAD + "a: !!opencv-matrix\n   data" + " " * 500_000, "a is not a matrix: it has no data"),
     ],
     ids=["open lists", "newlines", "newlines in a list", "spaces"],

@@ -304,3 +304,8 @@ def test_marginals_that_are_no_probabilities(post, tmp_path, value):
     np.savez(tmp_path / "bad.npz", header=header, marginals=marginals)
     with pytest.raises(FileFormatError, match="is damaged: marginals must be probabilities"):
         mf.load(tmp_path / "bad.npz")
+
+
+def test_a_field_of_one_variable_without_axes(tmp_path):
+    mf.MixturePosterior((mf.Mode(np.array([0.25, 0.75]), 0.0),)).save(tmp_path / "a.npz")
+    assert mf.load(tmp_path / "a.npz").marginals().tolist() == [0.25, 0.75]

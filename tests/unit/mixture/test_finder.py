@@ -122,3 +122,10 @@ def test_a_root_without_a_feasible_state_has_no_bound():
     root = finder.root(Cell(graph.allowed))
     assert root.q.shape == (1, 3, 2)
     assert root.log_z.tolist() == [-np.inf]
+
+
+def test_an_equal_bound_is_not_better(clamped, two_wells):
+    cell = Cell(two_wells.allowed)
+    clamped.best_in_cell(cell, _starts(two_wells))
+    rough = float(clamped.optima.log_z.max())
+    assert clamped.best_in_cell(cell, _starts(two_wells), above=rough) is None

@@ -174,3 +174,11 @@ def test_modes_without_a_bound_weigh_the_same():
     post = mf.MixturePosterior((mf.Mode(q, -np.inf), mf.Mode(q, -np.inf)))
     assert post.weights.tolist() == [0.5, 0.5]
     assert post.log_z == -np.inf
+
+
+def test_a_file_gives_the_posterior_back(post, tmp_path):
+    noted = replace(post, notes=("a note",))
+    noted.save(tmp_path / "a.npz")
+    again = mf.load(tmp_path / "a.npz")
+    assert np.array_equal(again.marginals(), post.marginals())
+    assert (again.t_max, again.notes, len(again.tree)) == (post.t_max, ("a note",), len(post.tree))

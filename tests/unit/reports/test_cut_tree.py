@@ -7,6 +7,8 @@ import pytest
 from page_reading import facts_of
 
 import mixfield as mf
+from mixfield.constraints.cardinality import Cardinality
+from mixfield.mixture.node import Node
 from mixfield.reports.cut_tree import tree_facts, tree_section, tree_svg
 from mixfield.reports.field_page import field_page
 
@@ -35,3 +37,28 @@ def test_a_cut_has_its_group_and_label_names():
 
 def test_a_single_node_has_no_section():
     assert tree_section(mf.MixturePosterior((mf.Mode(np.full((3, 2), 0.5), 0.0),))) == ""
+
+
+def test_small_weights_are_escaped():
+    """A weight below 0.1 % is written with a less-than sign."""
+    cut = Cardinality(np.arange(3), np.ones(3, int), 2)
+    nan = float("nan")
+    tree = (Node(-1, None, nan, 0.0, -1), Node(0, cut, 1.0, 0.0, 0), Node(0, cut.opposite(), 1.0, -20.0, 1))
+    modes = tuple(mf.Mode(np.full((3, 2), 0.5), log_z) for log_z in (0.0, -20.0))
+    text = tree_svg(mf.MixturePosterior(modes, tree=tree))
+    assert text.count("mode 2 · &lt; 0.1 %") == 2  # the name of the node and its text
+    assert "· <" not in text
+    assert "mode 1 · 100.0 %, at least 2 of 3" in text
+    assert "&lt; 0.1 %, fewer than 2 of 3" in text
+    assert "cut · 100.0 %, all states" in text
+
+
+@pytest.mark.parametrize(("sign", "words"), [(1, "takes it"), (-1, "does not take it")])
+def test_the_cut_of_one_variable_in_words(sign, words):
+    cut = Cardinality(np.array([2]), np.array([1]), 1, sign)
+    tree = (Node(-1, None, float("nan"), 0.0, -1), Node(0, cut, 1.0, 0.0, 0))
+    post = mf.MixturePosterior((mf.Mode(np.full((3, 2), 0.5), 0.0),), tree=tree)
+    root, leaf = tree_facts(post, lambda group: group.tolist())
+    assert leaf["side"] == words
+    assert root["side"] == ""
+    assert root["cut"]["labels"] == "label 1"

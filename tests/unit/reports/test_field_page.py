@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from page_reading import facts_of
+from page_reading import HOSTILE, escaped_count, facts_of
 
 import mixfield as mf
 from mixfield.reports.field_page import MAX_VARIABLES, field_page
@@ -39,3 +39,9 @@ def test_fields_with_two_axes_have_maps_and_names_of_two_indices():
     page = field_page(mf.infer(mf.datasets.four_zones(4), 2))
     assert page.count('<img src="data:image/png') == 2
     assert "x(3, 3)" in page
+
+
+def test_hostile_titles_names_and_notes_are_escaped():
+    modes = tuple(mf.Mode(np.array([q, (0.5, 0.5)]), 0.0) for q in ((0.9, 0.1), (0.1, 0.9)))
+    page = field_page(mf.MixturePosterior(modes, notes=(HOSTILE,)), names=(HOSTILE, "x"), title=HOSTILE)
+    assert escaped_count(page) == 5  # two titles, the note, the variable's name and its key for the search

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from page_examples import random_posterior
+from page_reading import HOSTILE, escaped_count
 
 import mixfield as mf
 from mixfield.errors import MixfieldError
@@ -58,3 +59,8 @@ def test_volumes_are_not_drawn():
     post = mf.MixturePosterior((mf.Mode(np.full((2, 2, 2, 2), 0.5), 0.0),))
     with pytest.raises(MixfieldError, match="one or two dimensions"):
         post.plot()
+
+
+def test_notes_are_escaped():
+    post = mf.MixturePosterior((mf.Mode(np.full((2, 2), 0.5), 0.0),), notes=(HOSTILE,))
+    assert escaped_count(post._repr_html_()) == 1

@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from page_reading import facts_of, planes_of
+from page_reading import HOSTILE, escaped_count, facts_of, planes_of
 
-from mixfield.reports.page import SCRIPTS, Page, html_table, legend, notes, percent, table, weight_bar
+from mixfield.reports.page import SCRIPTS, Page, html_table, legend, notes, percent, section, table, weight_bar
 from mixfield.reports.palette import LABELS
 
 
@@ -45,3 +45,13 @@ def test_parts():
     assert "width:25.00%" in weight_bar(0.25)
     assert f"rgb({','.join(map(str, LABELS[1]))})" in legend({2: "x < y"})
     assert "x &lt; y" in legend({2: "x < y"})
+
+
+def test_every_text_is_escaped():
+    assert escaped_count(Page(HOSTILE, "field", "", "").html()) == 2  # title of the window and heading
+    assert escaped_count(section("name", HOSTILE, "<p>kept</p>")) == 1
+    assert "<p>kept</p>" in section("name", "title", "<p>kept</p>")
+    assert escaped_count(table((HOSTILE, "x"), [(HOSTILE, HOSTILE)], caption=HOSTILE)) == 4
+    assert escaped_count(html_table((HOSTILE,), [], caption=HOSTILE)) == 2
+    assert escaped_count(legend({0: HOSTILE, 3: HOSTILE})) == 2
+    assert escaped_count(notes([HOSTILE, HOSTILE])) == 2

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from page_examples import people
-from page_reading import facts_of
+from page_reading import HOSTILE, escaped_count, facts_of
 
 import mixfield as mf
 from mixfield.errors import MixfieldError
@@ -58,3 +60,15 @@ def test_a_tracks_page_holds_every_track_and_loads_nothing():
     }
     assert "<script src" not in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+
+
+def test_hostile_titles_cameras_and_units_are_escaped():
+    walk = mf.datasets.walking_people(n_people=1, n_cameras=1, n_frames=2)
+    scene = replace(walk.scene, views=tuple(replace(view, name=HOSTILE) for view in walk.scene.views))
+    posts = {t: mf.detect(scene, list(masks), 1) for t, masks in enumerate(walk.masks)}
+    found = mf.track(posts.values(), scene)
+    table = replace(TrackTable.of(found), summary={"median_speed": 1.0, "speed_unit": HOSTILE, "cost": HOSTILE})
+    pictures = {t: list(masks) for t, masks in enumerate(walk.masks)}
+    page = people_page(posts, scene, pictures=pictures, tracks=table, title=HOSTILE)
+    assert escaped_count(page) == 7  # two titles, three names of the camera, two numbers
+    assert facts_of(page)["cameras"][0]["name"] == HOSTILE

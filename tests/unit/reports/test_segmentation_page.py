@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from page_examples import random_posterior, segmentation
-from page_reading import facts_of, planes_of
+from page_reading import HOSTILE, escaped_count, facts_of, planes_of
 
 from mixfield.errors import MixfieldError
 from mixfield.reports.field_page import field_page
@@ -72,3 +73,25 @@ def test_a_single_mode_has_no_table_of_pairs():
     page = segmentation_page(post, image)
     assert 'data-pair="' not in page
     assert "no other mode was found" in page
+
+
+@pytest.mark.parametrize(("modes", "titles"), [(1, 3), (2, 2)])  # a single mode names the title in its sentence too
+def test_hostile_titles_labels_and_notes_are_escaped(modes, titles):
+    post, image = random_posterior(modes=modes)
+    page = segmentation_page(replace(post, notes=(HOSTILE,)), image, names=(HOSTILE, "b", "c"), title=HOSTILE)
+    present = sum(0 in labels for labels in post.labelings())
+    assert escaped_count(page) == titles + 1 + 1 + present  # the note, the legend, the labels of each mode
+    assert facts_of(page)["labels"][0]["name"] == HOSTILE
+
+
+def test_modes_are_counted_from_one(segmented):
+    page = segmentation_page(*segmented)
+    for k in range(2):
+        assert f'<option value="{k}">mode {k + 1}</option>' in page
+        assert f'download="mode_{k + 1}.png"' in page
+        assert f"<b>mode {k + 1}</b>" in page
+        assert f'<th scope="row">mode {k + 1}</th>' in page
+    assert 'data-pair="0,1" aria-label="show where modes 1 and 2 differ"' in page
+    assert page.count(" checked>") == 2  # the first mode, and its labels
+    assert re.search(r'name="mode" value="0" checked', page)
+    assert re.search(r'name="show" value="labels" checked', page)

@@ -8,6 +8,7 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
+from page_reading import HOSTILE, escaped_count
 from PIL import Image
 
 from mixfield.reports.svg import Panel, figure
@@ -27,3 +28,8 @@ def test_texts_are_escaped():
     root = ElementTree.fromstring(figure([Panel("a<b", np.zeros((2, 2)), "&")], title="<t>", caption="'"))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts == ["<t>", "'", "a<b", "&"]
+
+
+def test_title_and_caption_are_escaped_in_the_description_too():
+    text = figure([Panel(HOSTILE, np.zeros((2, 2)), HOSTILE)], title=HOSTILE, caption=HOSTILE)
+    assert escaped_count(text) == 6  # title and caption stand in the drawing and in its description

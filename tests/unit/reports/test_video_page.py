@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from page_reading import facts_of
+from page_reading import HOSTILE, escaped_count, facts_of
 
 from mixfield.errors import MixfieldError
 from mixfield.reports.video_page import VideoFrame, video_page
@@ -39,3 +39,8 @@ def test_what_differs_from_mean_field_is_counted():
     assert "In 1 of them (50.0 %) it is not the heaviest" in page
     assert "c &lt; d" in page
     assert ">b<" not in page  # no pixel has it
+
+
+def test_hostile_titles_and_labels_are_escaped():
+    frame = VideoFrame(**(GOOD | {"modes": np.ones_like(LABELS)}))
+    assert escaped_count(video_page([frame], names=("a", HOSTILE), title=HOSTILE)) == 3  # two titles and the legend
