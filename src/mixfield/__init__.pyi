@@ -9,7 +9,8 @@ from . import temporal as temporal
 from . import testing as testing
 from .apps.detection import detect as detect
 from .apps.detection import positions as positions
-from .apps.segmentation import Kernels as Kernels
+from .apps.fitting import fit as fit
+from .apps.kernels import Kernels as Kernels
 from .apps.segmentation import segment as segment
 from .apps.tracking import Tracks as Tracks
 from .apps.tracking import track as track

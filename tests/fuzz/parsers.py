@@ -19,7 +19,7 @@ from fuzz.damage import mutated as mutated
 from PIL import Image
 
 import mixfield as mf
-from mixfield.apps.segmentation import Kernels
+from mixfield.apps.kernels import Kernels
 from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError, sentence
 from mixfield.io import (

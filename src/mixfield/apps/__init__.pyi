@@ -1,10 +1,14 @@
 from .detection import detect as detect
 from .detection import positions as positions
+from .field_model import FieldModel as FieldModel
+from .fitting import fit as fit
+from .kernels import Kernels as Kernels
+from .questions import Question as Question
+from .questions import questions as questions
 from .ranking import ModeRanking as ModeRanking
 from .ranking import Tempering as Tempering
 from .ranking import fit_ranking as fit_ranking
 from .ranking import mode_features as mode_features
-from .segmentation import Kernels as Kernels
 from .segmentation import entropy_gap as entropy_gap
 from .segmentation import segment as segment
 from .segmentation import segmentation_energy as segmentation_energy

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,11 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays
 from mixfield._progress import Progress
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
+from mixfield.apps.field_model import FieldModel
+from mixfield.apps.kernels import Kernels
 from mixfield.apps.pictures import intensities
 from mixfield.apps.strokes import is_strokes, stroke_field
 from mixfield.apps.superpixels import SegmentationField
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
+from mixfield.errors import FewerModesWarning, MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.dispatch import critical_temperature
@@ -23,36 +27,6 @@ from mixfield.solvers.free_energy import entropies
 from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
-
-
-@dataclass(frozen=True)
-class Kernels:
-    """Bandwidths and weights of the two kernels of a dense CRF; the defaults are those of `deeplab`.
-
-    Attributes
-    ----------
-    smooth_sxy, smooth_weight : bandwidth in pixels and weight of the Gaussian (smoothness) kernel.
-    sxy, srgb, weight : bandwidths in pixels and in intensities (0 to 255), and weight, of the bilateral (appearance)
-        kernel.
-    """
-
-    smooth_sxy: float = 3.0
-    smooth_weight: float = 3.0
-    sxy: float = 67.0
-    srgb: float = 3.0
-    weight: float = 4.0
-
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            value = getattr(self, entry.name)
-            if entry.name.endswith("weight") and value == 0:
-                continue
-            object.__setattr__(self, entry.name, _arrays.positive(entry.name, value))
-
-    @classmethod
-    def deeplab(cls) -> Kernels:
-        """DeepLab's values, for the scores of convolutional networks."""
-        return cls()
 
 
 def segmentation_energy(
@@ -103,6 +77,7 @@ def segment(
     scores: ArrayLike,
     n_modes: int = 4,
     *,
+    model: FieldModel | None = None,
     kernels: Kernels | None = None,
     logits: bool = False,
     certainty: float | None = None,
@@ -121,9 +96,14 @@ def segment(
     scores : (H, W, L) probabilities, which need not sum to one and may be zero; or (H, W) floats, the probability of
         label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
         resolution with the same aspect ratio is resized; (L, H, W) is accepted if (H, W, L) does not fit the image.
-    n_modes : number of segmentations; fewer are returned, with a `FewerModesWarning`, if there are no more.
-    kernels : of the dense CRF.  Without them, strokes (a label map in which most pixels are unknown) are segmented by
-        superpixels, which need scikit-image, see `mixfield.apps.strokes`.
+    n_modes : number of segmentations; fewer are returned, with a `FewerModesWarning`, if there are no more.  With a
+        model it is a maximum: alternatives that are improbable or nearly the same as another one are left out, which
+        ``notes`` says.
+    model : of the field, fitted by `mixfield.fit`, or ``FieldModel.default()``: the weights are calibrated, and mean
+        field comes first, then the alternatives by expected usefulness.
+    kernels : of the dense CRF if there is no model; the weights are those of the paper, nearly one-hot on photographs.
+        Without both, strokes (a label map in which most pixels are unknown) are segmented by superpixels, which need
+        scikit-image, see `mixfield.apps.strokes`.
     logits : the scores are logits or log-probabilities.
     certainty : probability of the label that a label map gives; 0.9 by default, 0.99 for strokes.
     unknown : values of a label map that mean an unknown label.
@@ -145,6 +125,15 @@ def segment(
     >>> mf.segment(image, strokes, n_modes=1).labelings()[0, 0]
     array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
     """
+    if model is not None:
+        if kernels is not None:
+            raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
+        picture = intensities(image)
+        probs = probabilities(scores, picture.shape[:2], logits=logits, unknown=unknown, n_labels=n_labels)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum; the notes say what was found
+            posterior = infer(model.energy(probs, picture), n_modes, rng=rng, solver=solver, progress=progress)
+        return model.calibrate(posterior, probs)
     field = segmentation_field(
         image,
         scores,

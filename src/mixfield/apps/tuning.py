@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.apps.evidence import probabilities
-from mixfield.apps.segmentation import Kernels, segmentation_energy
+from mixfield.apps.kernels import Kernels
+from mixfield.apps.segmentation import segmentation_energy
 from mixfield.errors import MixfieldError
 from mixfield.metrics.segmentation import VOID, average, confusion
 from mixfield.solvers.mean_field import mean_field

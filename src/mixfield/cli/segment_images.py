@@ -17,7 +17,7 @@ from mixfield.cli.options import solver
 from mixfield.cli.terminal import Progress, print_table, say
 
 if TYPE_CHECKING:
-    from mixfield.apps.segmentation import Kernels
+    from mixfield.apps.kernels import Kernels
     from mixfield.batch import Engine
 
 SETTINGS, RESULT, MANIFEST = "settings.json", "result.npz", "manifest.jsonl"

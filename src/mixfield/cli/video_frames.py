@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mixfield.cli.options import solver
 
 if TYPE_CHECKING:
-    from mixfield.apps.segmentation import Kernels
+    from mixfield.apps.kernels import Kernels
     from mixfield.io.scored_frames import Frame, ScoredFrames
     from mixfield.mixture.posterior import MixturePosterior
 

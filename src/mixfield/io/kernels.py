@@ -6,7 +6,7 @@ from dataclasses import asdict
 from os import PathLike
 
 from mixfield import _files
-from mixfield.apps.segmentation import Kernels
+from mixfield.apps.kernels import Kernels
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io.documents import read_toml
 

@@ -16,6 +16,7 @@ from mixfield import _files, _npy
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture import levels
+from mixfield.mixture.calibration import Calibration
 from mixfield.mixture.node import Node
 from mixfield.mixture.shared_groups import restore_groups, share_groups
 from mixfield.solvers.mode import Mode
@@ -38,6 +39,7 @@ class Contents:
     tree: tuple[Node, ...]
     t_max: float
     notes: tuple[str, ...]
+    calibration: Calibration | None = None
 
 
 def write(path: str | PathLike[str], contents: Contents, *, compact: bool = False) -> None:
@@ -54,6 +56,9 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
     }
     if compact:
         share_groups(header)
+    if contents.calibration is not None:
+        header["calibration"] = _calibration_header(contents.calibration)
+        numbers["evidence"] = contents.calibration.evidence.astype(np.float16)
     arrays: dict[str, NDArray[Any]] = {
         "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
         **numbers,
@@ -74,9 +79,37 @@ def read(path: str | PathLike[str]) -> Contents:
         modes = tuple(_mode(row, q) for row, q in zip(header["modes"], marginals, strict=True))
         tree = tuple(_node(row) for row in header["tree"])
         _check_numbers(modes, marginals)
-        return Contents(modes, tree, float(header["t_max"]), tuple(str(note) for note in header["notes"]))
+        notes = tuple(str(note) for note in header["notes"])
+        calibration = _read_calibration(path, header, marginals.shape) if "calibration" in header else None
+        return Contents(modes, tree, float(header["t_max"]), notes, calibration)
     except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def _calibration_header(calibration: Calibration) -> dict[str, Any]:
+    return {
+        "weights": calibration.weights.tolist(),
+        "answers": [None if np.isnan(answer) else float(answer) for answer in calibration.answers],
+        "mode_exponent": calibration.mode_exponent,
+        "evidence_exponent": calibration.evidence_exponent,
+    }
+
+
+def _read_calibration(path: str | PathLike[str], header: dict[str, Any], shape: tuple[int, ...]) -> Calibration:
+    """The calibration of a file whose marginals have shape (K, *shape, L)."""
+
+    def check(name: str, array: _npy.Header, file_size: int) -> None:  # noqa: ARG001
+        if array.dtype != np.float16 or array.shape != shape[1:]:
+            raise ValueError(f"{name} must be float16 of shape {shape[1:]}, got {array.dtype} of shape {array.shape}")
+
+    row, evidence = header["calibration"], _read_array(path, "evidence", check).astype(np.float32)
+    weights = np.array(row["weights"], np.float64)
+    answers = np.array([np.nan if answer is None else float(answer) for answer in row["answers"]])
+    if weights.shape != shape[:1] or answers.shape != weights.shape:
+        raise ValueError(f"the calibration must have one weight and one answer per mode ({shape[0]})")
+    if not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0) or not (evidence >= 0).all():
+        raise ValueError("weights and evidence of the calibration must be probabilities")
+    return Calibration(weights, answers, evidence, float(row["mode_exponent"]), float(row["evidence_exponent"]))
 
 
 def _levels(marginals: NDArray[Any]) -> dict[str, NDArray[Any]]:

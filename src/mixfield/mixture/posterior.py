@@ -17,6 +17,7 @@ from mixfield import _arrays, _simplex
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.energy.active_labels import restored
 from mixfield.mixture import archive
+from mixfield.mixture.calibration import Calibration
 from mixfield.mixture.node import Node
 from mixfield.solvers.mode import Mode
 
@@ -35,12 +36,15 @@ class MixturePosterior:
     tree : the cuts that separate them.
     t_max : temperature above which the field has one mode.
     notes : what a reader of the result should know, the texts of the warnings that came with it.
+    calibration : calibrated weights and how marginals are blended with the evidence; None where the weights are those
+        of the paper.
     """
 
     modes: tuple[Mode, ...]
     tree: tuple[Node, ...] = ()
     t_max: float = float("nan")
     notes: tuple[str, ...] = ()
+    calibration: Calibration | None = None
 
     def __repr__(self) -> str:
         listed = [f"{weight:.4g}" for weight in self.weights[:LISTED]] + ["..."] * (len(self.modes) > LISTED)
@@ -56,6 +60,11 @@ class MixturePosterior:
 
     @property
     def weights(self) -> Floats:
+        """(K,) weights of the mixture, which sum to one: calibrated ones, or `model_weights` where there are none."""
+        return self.model_weights if self.calibration is None else self.calibration.weights
+
+    @property
+    def model_weights(self) -> Floats:
         """(K,) m_k = exp(A_k) / sum exp(A_k) (eq. 11)."""
         if np.isneginf(self._bounds).all():
             return np.full(len(self.modes), 1.0 / len(self.modes))
@@ -88,11 +97,20 @@ class MixturePosterior:
         root = self.tree[0].log_z if self.tree else self.modes[0].log_z
         return int(np.argmin(np.abs(self._bounds - root)))
 
+    def mode_marginals(self, k: int) -> Floats:
+        """(*shape, L) marginals of one mode in the mixture: its mean field, blended with the evidence if calibrated."""
+        marginals = self.modes[k].marginals
+        return marginals if self.calibration is None else self.calibration.blend(marginals)
+
     def marginals(self, weights: ArrayLike | None = None) -> Floats:
         """(*shape, L) marginals of the mixture, with its own weights or others (K,)."""
         shares = self.weights if weights is None else _arrays.floats("weights", weights)
         _arrays.check_shape("weights", shares, (len(self.modes),), "= one weight per mode")
-        return np.asarray(np.tensordot(shares, np.stack([mode.marginals for mode in self.modes]), 1))
+        total = np.zeros(self.modes[0].marginals.shape)
+        for k, share in enumerate(shares):
+            if share > 0:
+                total += share * self.mode_marginals(k)
+        return total
 
     def labelings(self) -> NDArray[np.int64]:
         """(K, *shape) most probable labels of each mode."""
@@ -106,7 +124,7 @@ class MixturePosterior:
         chosen = generator.choice(len(self.modes), n, p=self.weights)
         for k in np.unique(chosen):
             rows = np.flatnonzero(chosen == k)
-            cumulative = np.cumsum(self.modes[k].marginals, axis=-1)
+            cumulative = np.cumsum(self.mode_marginals(int(k)), axis=-1)
             uniform = generator.random((len(rows), *self.shape)) * cumulative[..., -1]
             draws[rows] = (uniform[..., None] >= cumulative).sum(-1)
         return draws
@@ -119,7 +137,7 @@ class MixturePosterior:
         _arrays.check_shape("x", labels, (*lead, *self.shape), "ending in the shape of the field")
         flat = labels.reshape(*lead, -1)
         with np.errstate(divide="ignore"):
-            logs = [np.log(mode.marginals.reshape(-1, n_labels)) for mode in self.modes]
+            logs = [np.log(self.mode_marginals(k).reshape(-1, n_labels)) for k in range(len(self.modes))]
             weights = np.log(self.weights)
         variables = np.arange(flat.shape[-1])
         terms = [w + log[variables, flat].sum(-1) for w, log in zip(weights, logs, strict=True)]
@@ -164,7 +182,8 @@ class MixturePosterior:
         compact : marginals in 16 bits, off by less than 1e-4, with the same most probable labels; a segmentation then
             takes about a megabyte.  By default they are exact.
         """
-        archive.write(path, archive.Contents(self.modes, self.tree, self.t_max, self.notes), compact=compact)
+        contents = archive.Contents(self.modes, self.tree, self.t_max, self.notes, self.calibration)
+        archive.write(path, contents, compact=compact)
 
 
 def _notebook() -> ModuleType:
@@ -179,4 +198,4 @@ def _renamed(constraints: tuple[Cardinality, ...], labels: NDArray[np.int64]) ->
 def load(path: str | PathLike[str]) -> MixturePosterior:
     """Read a posterior written by `MixturePosterior.save`."""
     contents = archive.read(path)
-    return MixturePosterior(contents.modes, contents.tree, contents.t_max, contents.notes)
+    return MixturePosterior(contents.modes, contents.tree, contents.t_max, contents.notes, contents.calibration)

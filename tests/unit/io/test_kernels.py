@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mixfield.apps.segmentation import Kernels
+from mixfield.apps.kernels import Kernels
 from mixfield.errors import FileFormatError
 from mixfield.io.kernels import read_kernels, write_kernels
 

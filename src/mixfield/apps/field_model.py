@@ -1,0 +1,195 @@
+"""A fitted model of the field behind network scores: how scores become an energy, and its modes probabilities."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixfield import _files
+from mixfield.apps.kernels import Kernels
+from mixfield.apps.questions import ChangeFeatures, Logistic
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
+from mixfield.energy.unary import log_costs
+from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.mixture.calibration import Calibration
+from mixfield.mixture.posterior import MixturePosterior
+
+FORMAT, VERSION = "mixfield-field-model", 1
+FLOOR = 1e-8  # smallest probability of a label
+DISTINCT = 0.02  # share of pixels by which an alternative must differ from all others
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A quantity of the scores alone and of the model on held-out images, with a 95 % interval of the difference.
+
+    Attributes
+    ----------
+    name : what was measured.
+    scores, model : means over images.
+    low, high : interval of the mean difference.
+    """
+
+    name: str
+    scores: float
+    model: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class FieldModel:
+    """How scores become an energy, and how its modes get probabilities.
+
+    Attributes
+    ----------
+    exponent : of the scores; the unary costs are ``-exponent log p``.
+    kernels : of the dense CRF; None where the scores alone are best.
+    answer : log-odds that a mode's labels are better than those of the root mode where they differ.
+    weight : log-weight of a mode relative to that of the root mode.
+    mode_exponent, evidence_exponent : of the blend of marginals, see `Calibration`.
+    least_useful : alternatives with less than this probability times square root of area are not offered.
+    images : how many the model was fitted on, and ``fingerprint`` of these.
+    table : quantities measured on held-out images.
+    """
+
+    exponent: float
+    kernels: Kernels | None
+    answer: Logistic
+    weight: Logistic
+    mode_exponent: float
+    evidence_exponent: float
+    least_useful: float = 0.02
+    images: int = 0
+    fingerprint: str = ""
+    table: tuple[Measure, ...] = ()
+
+    @staticmethod
+    def default() -> FieldModel:
+        """The model that ships, fitted on photographs with the scores of two networks of different strength."""
+        return _default()
+
+    def energy(self, probs: NDArray[np.floating], image: NDArray[Any]) -> DenseCRF:
+        """The dense CRF of probabilities (H, W, L) and intensities (H, W, channels) from 0 to 255."""
+        costs = log_costs(probs, FLOOR)
+        costs *= np.float32(self.exponent)
+        return DenseCRF(costs, [] if self.kernels is None else _pairwise(self.kernels, image))
+
+    def calibrate(self, posterior: MixturePosterior, probs: NDArray[np.floating]) -> MixturePosterior:
+        """The modes of a posterior of `energy` with calibrated weights, the root mode first, then the most useful.
+
+        Alternatives that differ from others by few pixels, or that are hardly useful, are left out.
+        """
+        evidence = np.asarray(probs / probs.sum(-1, keepdims=True), np.float32)
+        labelings = posterior.labelings()
+        root = posterior.root_mode
+        features = [ChangeFeatures.of(evidence, labelings[root], labels) for labels in labelings]
+        answers = np.array([self.answer.probability(one) for one in features])
+        shares = np.exp([one.log_share for one in features])
+        kept = _offered(labelings, root, answers * np.sqrt(shares), self.least_useful)
+        scores = np.array([0.0 if k == root else self.weight.score(features[k]) for k in kept])
+        weights = np.exp(scores - scores.max())
+        answers[root] = np.nan
+        calibration = Calibration(
+            weights / weights.sum(), answers[kept], evidence, self.mode_exponent, self.evidence_exponent
+        )
+        return replace(_reordered(posterior, kept), calibration=calibration)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a readable TOML file; `load` reads it."""
+        _files.write_text(path, _toml(self))
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> FieldModel:
+        """Read a file that `save` has written."""
+        try:
+            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise FileFormatError(f"{path} is not a field model: {error}") from None
+        if content.get("format") != FORMAT or content.get("version") != VERSION:
+            raise FileFormatError(
+                f'{path} is not a field model of this version: it must begin with format = "{FORMAT}" and '
+                f"version = {VERSION}"
+            )
+        try:
+            return _parsed(content)
+        except (KeyError, TypeError, ValueError, MixfieldError) as error:
+            raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def _pairwise(kernels: Kernels, image: NDArray[Any]) -> list[Kernel]:
+    """The kernels with a weight."""
+    pairwise: list[Kernel] = []
+    if kernels.smooth_weight:
+        pairwise.append(Gaussian(kernels.smooth_sxy, kernels.smooth_weight))
+    if kernels.weight:
+        pairwise.append(Bilateral(image, kernels.sxy, kernels.srgb, kernels.weight))
+    return pairwise
+
+
+def _offered(labelings: NDArray[np.integer], root: int, useful: Floats, least: float) -> list[int]:
+    """The root mode, and the alternatives worth a slot, the most useful first."""
+    kept = [root]
+    for k in np.argsort(-useful, kind="stable").tolist():
+        distinct = all(np.count_nonzero(labelings[k] != labelings[j]) >= DISTINCT * labelings[k].size for j in kept)
+        if k != root and useful[k] >= least and distinct:
+            kept.append(k)
+    return kept
+
+
+def _reordered(posterior: MixturePosterior, kept: Sequence[int]) -> MixturePosterior:
+    """Some of the modes in another order; leaves of modes that are left out have mode -1."""
+    place = {old: new for new, old in enumerate(kept)}
+    tree = tuple(replace(node, mode=place.get(node.mode, -1)) for node in posterior.tree)
+    notes = posterior.notes
+    hidden = len(posterior.modes) - len(kept)
+    if len(kept) == 1:
+        notes = (*notes, "no doubt: no alternative is probable and different enough to be offered")
+    elif hidden:
+        notes = (*notes, f"{hidden} of {len(posterior.modes)} segmentations are too improbable or too similar to offer")
+    return replace(posterior, modes=tuple(posterior.modes[k] for k in kept), tree=tree, notes=notes)
+
+
+def _toml(model: FieldModel) -> str:
+    lines = [f'format = "{FORMAT}"', f"version = {VERSION}", f"images = {model.images}"]
+    lines += [f'fingerprint = "{model.fingerprint}"', f"exponent = {model.exponent!r}"]
+    lines += [f"mode_exponent = {model.mode_exponent!r}", f"evidence_exponent = {model.evidence_exponent!r}"]
+    lines += [f"least_useful = {model.least_useful!r}"]
+    if model.kernels is not None:
+        lines += ["", "[kernels]", *(f"{name} = {value!r}" for name, value in asdict(model.kernels).items())]
+    for name, part in (("answer", model.answer), ("weight", model.weight)):
+        lines += ["", f"[{name}]", *(f"{key} = {value!r}" for key, value in asdict(part).items())]
+    for row in model.table:
+        numbers = [f"{key} = {value!r}" for key, value in asdict(row).items() if key != "name"]
+        lines += ["", "[[table]]", f'name = "{row.name}"', *numbers]
+    return "\n".join(lines) + "\n"
+
+
+def _parsed(content: dict[str, Any]) -> FieldModel:
+    kernels = content.get("kernels")
+    return FieldModel(
+        exponent=float(content["exponent"]),
+        kernels=None if kernels is None else Kernels(**kernels),
+        answer=Logistic(**content["answer"]),
+        weight=Logistic(**content["weight"]),
+        mode_exponent=float(content["mode_exponent"]),
+        evidence_exponent=float(content["evidence_exponent"]),
+        least_useful=float(content["least_useful"]),
+        images=int(content["images"]),
+        fingerprint=str(content["fingerprint"]),
+        table=tuple(Measure(**row) for row in content.get("table", [])),
+    )
+
+
+def _default() -> FieldModel:
+    return FieldModel.load(Path(__file__).with_name("default_model.toml"))

@@ -1,0 +1,122 @@
+"""Fitted models of the field: energies, calibrated modes, files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mixfield as mf
+from mixfield.apps.field_model import FieldModel, Measure
+from mixfield.apps.questions import Logistic, questions
+from mixfield.errors import FileFormatError, MixfieldError
+
+PLAIN = FieldModel(
+    exponent=1.0,
+    kernels=mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=5, srgb=10, weight=3),
+    answer=Logistic(0.0, 1.0, 0.0),
+    weight=Logistic(0.5, 0.5, 0.2),
+    mode_exponent=0.2,
+    evidence_exponent=0.8,
+    least_useful=0.0,
+    images=3,
+    fingerprint="0123456789abcdef",
+    table=(Measure("mean IoU", 0.5, 0.6, 0.05, 0.15),),
+)
+
+
+@pytest.fixture
+def doubtful():
+    """Two halves, of which one may be either label."""
+    image = np.zeros((24, 32), np.uint8)
+    image[:, 16:] = 200
+    probs = np.zeros((24, 32, 2))
+    probs[:, :16] = [0.9, 0.1]
+    probs[:, 16:] = [0.45, 0.55]
+    return image, probs
+
+
+def test_mean_field_comes_first_and_weights_are_calibrated(doubtful):
+    posterior = mf.segment(*doubtful, n_modes=3, model=PLAIN)
+    assert posterior.root_mode == 0
+    assert posterior.weights.sum() == pytest.approx(1.0)
+    assert len(posterior.modes) > 1
+    assert 0.05 < posterior.weights[0] < 0.95
+    assert posterior.model_weights.max() > 0.99  # of the paper: nearly one-hot
+    (first, *_) = questions(posterior)
+    assert first.probability == pytest.approx(0.45, abs=0.03)
+    assert first.share == pytest.approx(0.5, abs=0.05)
+
+
+def test_marginals_have_a_lower_loss_than_the_mean_field(doubtful):
+    image, probs = doubtful
+    posterior = mf.segment(image, probs, n_modes=3, model=PLAIN)
+    truth = np.where(np.random.default_rng(0).random(probs.shape[:2]) < probs[..., 0], 0, 1)
+    rows, columns = np.indices(truth.shape)
+    loss = [
+        -np.log(np.maximum(p[rows, columns, truth], 1e-4)).mean()
+        for p in (posterior.marginals(), posterior.modes[0].marginals)
+    ]
+    assert loss[0] < 0.8 * loss[1]
+
+
+def test_alternatives_of_little_use_are_left_out(doubtful):
+    posterior = mf.segment(*doubtful, n_modes=3, model=replace(PLAIN, least_useful=0.9))
+    assert len(posterior.modes) == 1
+    assert any("no doubt" in note for note in posterior.notes)
+    assert [node.mode for node in posterior.tree if node.mode >= 0] == [0]
+
+
+def test_without_kernels_the_scores_alone_decide(doubtful):
+    image, probs = doubtful
+    posterior = mf.segment(image, probs, model=replace(PLAIN, kernels=None))
+    assert len(posterior.modes) == 1
+    np.testing.assert_array_equal(posterior.labelings()[0], probs.argmax(-1))
+
+
+def test_the_exponent_scales_the_costs(doubtful):
+    image, probs = doubtful
+    costs = [replace(PLAIN, exponent=u).energy(probs, image[..., None]).costs for u in (1.0, 0.5)]
+    np.testing.assert_allclose(costs[1], 0.5 * costs[0], rtol=1e-6)
+
+
+def test_a_model_or_kernels_not_both(doubtful):
+    with pytest.raises(MixfieldError, match="not both"):
+        mf.segment(*doubtful, model=PLAIN, kernels=mf.Kernels())
+
+
+def test_with_kernels_the_weights_are_those_of_the_paper(doubtful):
+    posterior = mf.segment(*doubtful, n_modes=2, kernels=mf.Kernels.deeplab())
+    assert posterior.calibration is None
+    assert posterior.weights.tolist() == posterior.model_weights.tolist()
+
+
+@pytest.mark.parametrize("model", [PLAIN, replace(PLAIN, kernels=None, table=())])
+def test_saved_and_loaded(tmp_path, model):
+    model.save(tmp_path / "model.toml")
+    assert FieldModel.load(tmp_path / "model.toml") == model
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda text: text.replace("version = 1", "version = 2"), "of this version"),
+        (lambda text: text.replace("exponent = 1.0", 'exponent = "x"', 1), "damaged"),
+        (lambda text: text.replace("sxy = 5.0", "sxy = -5.0"), "damaged"),
+        (lambda text: text + "[", "not a field model"),
+        (lambda text: "", "of this version"),  # noqa: ARG005
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, change, reason):
+    PLAIN.save(tmp_path / "model.toml")
+    damaged = tmp_path / "damaged.toml"
+    damaged.write_text(change((tmp_path / "model.toml").read_text()))
+    with pytest.raises(FileFormatError, match=reason):
+        FieldModel.load(damaged)
+
+
+def test_the_default_model_is_calibrated_on_many_images():
+    model = FieldModel.default()
+    assert model.images > 100
+    assert {row.name for row in model.table} >= {"negative log-likelihood", "mean IoU"}
