@@ -69,7 +69,7 @@ def test_blocks_run_in_order(page, tmp_path, monkeypatch):
         elif page.parent != ROOT:
             run(block)
     if page.name == "command-line.md":
-        assert (tmp_path / "report.html").exists()
+        assert (tmp_path / "posterior.html").exists()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page, console=True)], ids=lambda page: page.name)
