@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from mixfield.batch import Outcome, Tally
 
 SUMMARY = "summary.json"
-RESERVED = ("manifest.jsonl", SUMMARY, "settings.json", "report.html")  # files of a batch beside the folders of results
+RESERVED = ("manifest.jsonl", SUMMARY, "settings.json", "report.html", "coco.json", "panoptic", "panoptic.json")
+# files of a batch beside the folders of results
 
 Engine = Annotated[
     str, typer.Option(help="serial, processes or dask.  [default: processes for several workers, dask for a scheduler]")

@@ -9,6 +9,7 @@ import typer
 
 from mixfield.cli import batching
 from mixfield.cli.options import Json, Seed, Threads, check_folder
+from mixfield.cli.segment_export import check_formats
 from mixfield.cli.segment_images import SegmentImage, segment_folder, segment_image
 from mixfield.cli.segment_tuning import tune_folder
 
@@ -38,6 +39,9 @@ def segment(
     names: Annotated[
         Path | None, typer.Option(help="Names of the labels, one a line.  [default: those in a .npz of scores]")
     ] = None,
+    export: Annotated[
+        list[str] | None, typer.Option(help="Write coco (RLE, JSON) or panoptic (PNG, JSON) too; may be repeated.")
+    ] = None,
     seed: Seed = 0,
     threads: Threads = None,
     engine: batching.Engine = "",
@@ -62,8 +66,10 @@ def segment(
     evidence = {name: value for name, value in options.items() if value is not None}
     given = None if kernels is None else read_kernels(kernels)
     work = SegmentImage(modes, given, evidence, seed, threads, () if names is None else read_names(names))
+    formats = export or []
+    check_formats(formats)
     chosen = batching.engine(engine, workers, scheduler)
     if image.is_dir():
-        segment_folder(work, image, scores, out, engine=chosen, as_json=as_json)
+        segment_folder(work, image, scores, out, formats, engine=chosen, as_json=as_json)
     else:
-        segment_image(work, image, scores, out, as_json=as_json)
+        segment_image(work, image, scores, out, formats, as_json=as_json)

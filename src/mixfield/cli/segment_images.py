@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import typer
 from mixfield import _files
 from mixfield.cli import batching
 from mixfield.cli.options import solver
+from mixfield.cli.segment_export import export
 from mixfield.cli.terminal import Progress, print_table, say
 
 if TYPE_CHECKING:
@@ -86,18 +87,22 @@ class SegmentImage:
         } | ({"names": list(self.names)} if self.names else {})
 
 
-def segment_image(work: SegmentImage, image: Path, scores: Path, out: Path, *, as_json: bool) -> None:
+def segment_image(
+    work: SegmentImage, image: Path, scores: Path, out: Path, formats: Sequence[str] = (), *, as_json: bool
+) -> None:
     """Segment one image; a folder with a result of other settings or of another image is refused, as by a batch."""
     settings = work.settings() | {"image": image.name}
     _check_settings(out, settings)
     with Progress("modes", work.modes, quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
         facts = {"image": str(image), "out": str(out)} | work.write(image, scores, out, advance)
     _files.write_text(out / SETTINGS, json.dumps(settings) + "\n")
+    exported = export(formats, [facts], out)
     if as_json:
         typer.echo(json.dumps(facts))
         return
     _print_modes(image.name, facts)
-    say(f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz", f"next: mixfield report {out}")
+    say(f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz", *(f"wrote {path}" for path in exported))
+    say(f"next: mixfield report {out}")
 
 
 def _check_settings(out: Path, settings: dict[str, Any]) -> None:
@@ -112,7 +117,16 @@ def _check_settings(out: Path, settings: dict[str, Any]) -> None:
         raise MixfieldError(f"{out} holds results of other settings; give another folder (--out), or empty it")
 
 
-def segment_folder(work: SegmentImage, images: Path, scores: Path, out: Path, *, engine: Engine, as_json: bool) -> None:
+def segment_folder(
+    work: SegmentImage,
+    images: Path,
+    scores: Path,
+    out: Path,
+    formats: Sequence[str] = (),
+    *,
+    engine: Engine,
+    as_json: bool,
+) -> None:
     """Segment every image of a folder; an image that fails does not stop the others."""
     from mixfield import batch
     from mixfield.io.folders import pairs
@@ -131,11 +145,12 @@ def segment_folder(work: SegmentImage, images: Path, scores: Path, out: Path, *,
     ]
     summary = {"images": rows, "failures": results.failures}
     _files.write_text(out / batching.SUMMARY, json.dumps(summary, indent=1) + "\n")
+    exported = export(formats, rows, out)
     if as_json:
         typer.echo(json.dumps(summary))
     elif rows:
         _print_images(rows, results, out)
-        say(f"next: mixfield report {out}")
+        say(*(f"wrote {path}" for path in exported), f"next: mixfield report {out}")
     results.conclude(quiet=as_json)
 
 
