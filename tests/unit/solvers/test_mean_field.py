@@ -122,3 +122,10 @@ def test_the_number_of_restarts_is_the_number_of_starts(two_wells, monkeypatch):
     mf.mean_field(two_wells, restarts=5)
     mf.mean_field(two_wells, restarts=2, anneal_from=3.0)
     assert counted == [(5, 9, 2), (2, 9, 2)]
+
+
+def test_a_start_may_be_certain(two_wells):
+    for label in (0, 1):
+        start = np.zeros((3, 3, 2))
+        start[..., label] = 1.0
+        assert (mf.mean_field(two_wells, start=start).labeling() == label).all()
