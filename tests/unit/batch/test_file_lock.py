@@ -22,7 +22,7 @@ def test_the_second_lock_is_refused(file):
     pytest.importorskip("fcntl")
     assert lock(file)
     with open(file.name, "rb", buffering=0) as second:
-        assert not lock(second)
+        assert lock(second) is False
     file.close()
     with open(file.name, "rb", buffering=0) as third:
         assert lock(third)

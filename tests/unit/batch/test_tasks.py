@@ -32,6 +32,13 @@ def test_slow_items_alone_and_quick_ones_together():
     assert names(queue.next()) == ["3"]  # what the task did not reach comes first
 
 
+def test_a_task_has_at_most_a_hundred_items():
+    queue = TaskQueue(items(500))
+    first = queue.next()
+    queue.finish(first, TaskResult([Outcome("0")], 1e-9))
+    assert len(queue.next().items) == 100
+
+
 def test_lost_items_are_isolated_and_fail_alone():
     queue = TaskQueue(items(5)[3:])
     assert queue.lose(Task(items(3)), "its worker was lost") == []

@@ -129,3 +129,13 @@ def test_an_equal_bound_is_not_better(clamped, two_wells):
     clamped.best_in_cell(cell, _starts(two_wells))
     rough = float(clamped.optima.log_z.max())
     assert clamped.best_in_cell(cell, _starts(two_wells), above=rough) is None
+
+
+def test_modes_that_leave_their_cell_or_have_no_bound_are_not_taken(clamped, two_wells, monkeypatch):
+    """Whatever the clamp returns: enough mass in the cell and a finite bound are checked."""
+    cell = Cell(two_wells.allowed).cut(mf.constraints.Cardinality(np.arange(9), 0, 5))
+    down, up = _starts(two_wells)
+    for q, log_z in ((up, 0.0), (down, -np.inf), (np.full_like(up, 0.5), 0.0)):
+        wrong = CellSolution(q[None], np.array([log_z]), np.ones(1, bool), np.ones(1, np.int32))
+        monkeypatch.setattr("mixfield.mixture.finder.solve_in_cell", lambda *_, wrong=wrong: wrong)
+        assert clamped.best_in_cell(cell, down[None]) is None

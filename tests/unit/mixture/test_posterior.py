@@ -182,3 +182,14 @@ def test_a_file_gives_the_posterior_back(post, tmp_path):
     again = mf.load(tmp_path / "a.npz")
     assert np.array_equal(again.marginals(), post.marginals())
     assert (again.t_max, again.notes, len(again.tree)) == (post.t_max, ("a note",), len(post.tree))
+
+
+def test_the_repr_is_short(post):
+    weights = ", ".join(f"{weight:.4g}" for weight in post.weights)
+    text = repr(post)
+    assert weights in text
+    assert "..." not in text
+    assert f"log_z={post.log_z:.6g})" in text
+    many = repr(mf.MixturePosterior(tuple(mf.Mode(np.full((2, 2), 0.5), 0.0) for _ in range(40))))
+    assert "..." in many
+    assert len(many) < 300

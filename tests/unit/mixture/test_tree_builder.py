@@ -173,3 +173,15 @@ def test_a_child_that_keeps_the_mode_of_its_parent_keeps_its_proposals():
     tree.order = lambda leaves, _: leaves.index(other.leaf)
     tree.split(1)
     assert asked == [root, other.leaf]
+
+
+def test_the_heaviest_mode_is_the_first_and_leaves_know_their_mode():
+    tree = start_tree(mf.datasets.random_ising(5, rng=1), rng=3, order=breadth_first)
+    tree.grow(9)
+    made = [tree.nodes[k].leaf.log_z for k in tree.leaves]
+    assert made != sorted(made, reverse=True)  # else this test could not fail
+    post = tree.posterior(())
+    assert [mode.log_z for mode in post.modes] == sorted(made, reverse=True)
+    for node in post.tree:
+        if node.mode >= 0:
+            assert node.log_z == post.modes[node.mode].log_z

@@ -65,3 +65,38 @@ def test_bounds_are_those_of_the_values_as_they_are():
     other = DenseUpdate(crf, 1, threads=1)
     one, _ = iterate(other, values.copy(), np.ones(1), tolerance=1e-5, max_iterations=2)
     assert (iterate(update, values, np.ones(1), tolerance=1e-5, max_iterations=2)[0] == one).all()
+
+
+KERNELS = {
+    "spatial": lambda _: [mf.Gaussian(3.0, 2.0), mf.Gaussian(1.0, 1.0)],
+    "appearance": lambda image: [mf.Gaussian(3.0, 2.0), mf.Bilateral(image, 9.0, 0.3, 2.0)],
+}
+
+
+@pytest.mark.parametrize("updates", [0, 1, 4])
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_a_run_is_as_many_steps(kernels, updates, rng):
+    """Filters may be fused in a run, where values between two updates are not written."""
+    crf = mf.DenseCRF(rng.random((40, 50, 3)), KERNELS[kernels](rng.random((40, 50))))
+    beta = np.ones(1, np.float32)
+    stepwise = DenseUpdate(crf, 1, threads=1)
+    values = stepwise.start(beta)
+    for _ in range(updates):
+        new = np.zeros_like(values)
+        stepwise.invalidate()
+        stepwise.step(values, beta, new)
+        values = new
+    run = DenseUpdate(crf, 1, threads=1).run(beta, updates)
+    used = Layout(crf, 1).used
+    np.testing.assert_allclose(run[:, :used], values[:, :used], rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_rough_filters_of_modes_with_the_same_start(rough, rng):
+    crf = mf.DenseCRF(rng.random((40, 50, 3)), KERNELS["appearance"](rng.random((40, 50))))
+    values = Layout(crf, 2).pack(np.repeat(rng.dirichlet(np.ones(3), (1, crf.n)), 2, 0))
+    support = []
+    for same_start in (False, True):
+        update, new = DenseUpdate(crf, 2, threads=1), np.zeros_like(values)
+        support.append(update.step(values, np.ones(2, np.float32), new, rough=rough, same_start=same_start).support)
+    assert (support[0] == support[1]).all()

@@ -10,7 +10,7 @@ from dense_fields import marginals, photo
 
 import mixfield as mf
 from mixfield.errors import InfeasibleWarning, MixfieldError, NotConvergedWarning
-from mixfield.solvers import critical_temperature
+from mixfield.solvers import critical_temperature, solver_for
 
 
 @pytest.fixture(params=CATALOGUE, ids=str)
@@ -107,3 +107,25 @@ def test_a_start_of_another_shape_is_an_error(rng):
     crf = photo((9, 11), 3, rng)
     with pytest.raises(MixfieldError, match="start"):
         mf.mean_field(crf, start=marginals((11, 9), 3, rng))
+
+
+def test_the_number_of_restarts_is_the_number_of_starts(two_wells, monkeypatch):
+    counted = []
+    solver = type(solver_for(two_wells))
+    best_mode = solver.best_mode
+
+    def watched(self, q, *rest):
+        counted.append(q.shape)
+        return best_mode(self, q, *rest)
+
+    monkeypatch.setattr(solver, "best_mode", watched)
+    mf.mean_field(two_wells, restarts=5)
+    mf.mean_field(two_wells, restarts=2, anneal_from=3.0)
+    assert counted == [(5, 9, 2), (2, 9, 2)]
+
+
+def test_a_start_may_be_certain(two_wells):
+    for label in (0, 1):
+        start = np.zeros((3, 3, 2))
+        start[..., label] = 1.0
+        assert (mf.mean_field(two_wells, start=start).labeling() == label).all()
