@@ -271,14 +271,15 @@ def _read_arrays_of_video(path: Path) -> object:
     with np.load(io.BytesIO(_videos()[0]), allow_pickle=False) as file:
         arrays = dict(file)
     name, kind, lengths, content = (path.read_bytes().decode("latin-1") + ";;;").split(";", 3)
-    if kind in ("u1", "i8", "f4", "f8", "U3", "?", "c16", ">i2") and re.fullmatch(r"[0-9](,[0-9])*", lengths):
+    if kind in ("u1", "i8", "f4", "f8", "U3", "?", "c16", ">i2") and re.fullmatch(r"[0-9](,[0-9]){0,7}", lengths):
         shape = [int(n) for n in lengths.split(",")]
         array = np.zeros(shape, kind)
         raw = np.frombuffer(content.encode("latin-1")[: array.nbytes], np.uint8)
         array.reshape(-1).view(np.uint8)[: len(raw)] = raw
         arrays[name or "chosen"] = array
     target = path.with_suffix(".npz")
-    np.savez(target, **{name.replace("/", "").replace("\0", "") or "x": array for name, array in arrays.items()})
+    safe = {name.replace("/", "").replace("\0", "")[:99] or "x": array for name, array in arrays.items()}
+    np.savez(target, **safe)
     frames = video_file.read_video(target)
     return video_page(frames)
 

@@ -8,8 +8,10 @@ import os
 import pickle
 import signal
 import struct
+import sys
 import zipfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,21 +141,25 @@ SPECIAL = {
 
 
 @pytest.fixture
-def alarm():
-    """Ends a test that waits, which a pipe without a writer would do for ever."""
+def limits():
+    """Ends a test that waits for the writer of a pipe, or reads a device until memory ends."""
+    import resource
 
     def fail(*_):
         raise TimeoutError("the parser waits")
 
-    before = signal.signal(signal.SIGALRM, fail)
+    memory, handler = resource.getrlimit(resource.RLIMIT_AS), signal.signal(signal.SIGALRM, fail)
+    used = 4096 * int(Path("/proc/self/statm").read_text().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), memory[1]))
     signal.alarm(10)
     yield
     signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    signal.signal(signal.SIGALRM, handler)
+    resource.setrlimit(resource.RLIMIT_AS, memory)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
-@pytest.mark.usefixtures("alarm")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="pipes, devices and limits of Linux")
+@pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("kind", SPECIAL)
 @pytest.mark.parametrize("name", sorted(set(PARSERS) - {"posterior's header", "video's arrays", "manifest"}))
 def test_pipes_folders_and_devices_are_refused(tmp_path, name, kind):

@@ -16,7 +16,8 @@ from mixfield.errors import FileFormatError, MixfieldError
 StrPath = str | os.PathLike[str]
 
 
-MAX_FILE = 1 << 30  # bytes
+MAX_FILE = 1 << 28  # bytes
+PNG = b"\x89PNG\r\n\x1a\n"
 
 _SIGNATURES = re.compile(  # BMP, GIF, JPEG, PNG, PPM, TIFF and WebP, as `mixfield.io.read_image` reads them
     rb"BM|GIF8|\xff\xd8\xff|\x89PNG|P[1-6]\s|II\x2a\0|MM\0\x2a|RIFF....WEBP", re.DOTALL
@@ -29,7 +30,7 @@ def read_image(path: StrPath) -> NDArray[np.uint8]:
         raise FileNotFoundError(f"{path} does not exist")
     cv2, content = library(), _files.read_bytes(path, MAX_FILE)
     image = None
-    if _SIGNATURES.match(content):
+    if _SIGNATURES.match(content) and _has_whole_chunks(content):
         try:
             image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_UNCHANGED)
         except cv2.error as error:
@@ -37,6 +38,15 @@ def read_image(path: StrPath) -> NDArray[np.uint8]:
     if image is None or image.dtype != np.uint8:
         raise FileFormatError(f"{path} is not an 8-bit image")
     return np.asarray(image[..., :3] if image.ndim == 3 else image)
+
+
+def _has_whole_chunks(content: bytes) -> bool:
+    """False for a PNG with a chunk beyond its end: OpenCV allocates and fills the length that a chunk declares."""
+    position, kind = len(PNG), b""
+    while content.startswith(PNG) and kind != b"IEND" and position < len(content):
+        kind = content[position + 4 : position + 8]
+        position += 12 + int.from_bytes(content[position : position + 4], "big")
+    return position <= len(content)
 
 
 def write_image(path: StrPath, image: NDArray[np.uint8]) -> None:

@@ -76,3 +76,15 @@ for side in (8192, 8193):
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["(8192, 8192)", "refused"]
+
+
+def test_a_chunk_beyond_the_end_of_a_png(tmp_path, monkeypatch):
+    cv2.imwrite(str(tmp_path / "a.png"), np.full((8, 9, 3), 7, np.uint8))
+    content = bytearray((tmp_path / "a.png").read_bytes())
+    (tmp_path / "b.png").write_bytes(content + b"after the end")
+    assert opencv.read_image(tmp_path / "b.png").shape == (8, 9, 3)
+    content[content.index(b"IDAT") - 4] = 0x7F  # two gigabytes
+    (tmp_path / "a.png").write_bytes(content)
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("OpenCV was asked"))
+    with pytest.raises(FileFormatError, match=r"a\.png is not an 8-bit image"):
+        opencv.read_image(tmp_path / "a.png")
