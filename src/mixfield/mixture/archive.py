@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 from dataclasses import dataclass
 from os import PathLike
@@ -28,7 +29,8 @@ COMPLAINT = "is not a saved posterior"
 ALWAYS_PARSED, MAX_COMPRESSION = 16 << 20, 10  # bytes of JSON, however small the file; else per byte of the file
 MAX_BRACKETS = 1_000_000  # lists and objects of the JSON: an empty one takes 24 times its text in memory
 FLOAT64 = 8  # bytes
-ALWAYS_UNPACKED, MAX_UNPACKING = 1 << 29, 400  # bytes of a compact file's marginals as float64; else per byte of it
+ALWAYS_UNPACKED, MAX_UNPACKING = 1 << 29, 400  # bytes of the labels of a compact file as float64; else per byte of it
+MAX_LABELS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +128,11 @@ def _read_levels(path: str | PathLike[str]) -> NDArray[np.float64]:
     *shape, n_labels = (int(size) for size in sizes)
 
     def check(name: str, header: _npy.Header, file_size: int) -> None:
-        """The size of the levels as float64 marginals of all labels, before they are read."""
+        """The size of the levels as float64, before they are read; labels that do not occur need no memory."""
         if header.dtype != np.uint8 or len(header.shape) != 4:
             raise ValueError(f"{name} must be bytes (2, A, K, n), got {header.dtype} of shape {header.shape}")
-        unpacked = FLOAT64 * n_labels * header.shape[2] * header.shape[3]
-        if unpacked > max(ALWAYS_UNPACKED, MAX_UNPACKING * file_size):
+        unpacked = FLOAT64 * math.prod(header.shape[1:])
+        if n_labels > MAX_LABELS or unpacked > max(ALWAYS_UNPACKED, MAX_UNPACKING * file_size):
             raise ValueError(f"a file of {file_size} bytes cannot have {name} of shape {header.shape}")
 
     try:

@@ -34,6 +34,7 @@ def pack(marginals: NDArray[np.floating]) -> tuple[Ints, Bytes]:
 def unpack(labels: Ints, packed: Bytes, shape: tuple[int, ...], n_labels: int) -> NDArray[np.float64]:
     """Marginals (K, *shape, L) that sum to one, from what `pack` returned.
 
+    Each label is contiguous, so that memory is needed only for the labels that occur.
     Raises a ``ValueError`` if the parts do not fit one another.
     """
     if packed.ndim != 4 or packed.dtype != np.uint8 or packed.shape[:2] != (2, len(labels)):
@@ -47,6 +48,7 @@ def unpack(labels: Ints, packed: Bytes, shape: tuple[int, ...], n_labels: int) -
     total = planes.sum(0, dtype=np.float64)
     if not total.all():
         raise ValueError("every variable must have a label")
-    marginals = np.zeros((packed.shape[2], packed.shape[3], n_labels))
-    marginals[..., labels] = np.moveaxis(planes / total, 0, -1)
-    return marginals.reshape(packed.shape[2], *shape, n_labels)
+    marginals = np.zeros((n_labels, *planes.shape[1:]))  # pages of labels that do not occur are never written
+    for label, plane in zip(labels.tolist(), planes, strict=True):
+        np.divide(plane, total, out=marginals[label])
+    return np.moveaxis(marginals.reshape(n_labels, planes.shape[1], *shape), 0, -1)

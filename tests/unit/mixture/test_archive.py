@@ -309,3 +309,28 @@ def test_marginals_that_are_no_probabilities(post, tmp_path, value):
 def test_a_field_of_one_variable_without_axes(tmp_path):
     mf.MixturePosterior((mf.Mode(np.array([0.25, 0.75]), 0.0),)).save(tmp_path / "a.npz")
     assert mf.load(tmp_path / "a.npz").marginals().tolist() == [0.25, 0.75]
+
+
+def test_a_small_compact_file_with_many_labels_is_read(tmp_path):
+    """2000 labels, of which two occur: 1.3 GB as float64 if all were written, from a few kilobytes."""
+    q = np.zeros((1, 200, 420, 2))
+    q[..., :100, 0], q[..., 100:, :] = 1.0, (0.25, 0.75)
+    mf.MixturePosterior((mf.Mode(q[0], 0.0),)).save(tmp_path / "two.npz", compact=True)
+    with np.load(tmp_path / "two.npz") as file:
+        arrays = dict(file)
+    arrays["labels"][:], arrays["shape"][-1] = (7, 1999), 2000
+    np.savez_compressed(tmp_path / "many.npz", **arrays)
+    assert (tmp_path / "many.npz").stat().st_size < 10_000
+    again = mf.load(tmp_path / "many.npz").modes[0].marginals
+    assert again.shape == (200, 420, 2000)
+    np.testing.assert_allclose(again[0, 200, [7, 8, 1999]], [0.25, 0.0, 0.75], atol=1e-5)
+
+
+def test_a_compact_file_with_a_million_labels_is_refused(post, tmp_path):
+    post.save(tmp_path / "a.npz", compact=True)
+    with np.load(tmp_path / "a.npz") as file:
+        arrays = dict(file)
+    arrays["shape"][-1] = 1_000_000
+    np.savez(tmp_path / "b.npz", **arrays)
+    with pytest.raises(FileFormatError, match="cannot have levels"):
+        mf.load(tmp_path / "b.npz")
