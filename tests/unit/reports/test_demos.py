@@ -30,7 +30,10 @@ def test_people(tmp_path, monkeypatch):
     facts = facts_of((tmp_path / "report.html").read_text())
     assert [frame["chosen"] for frame in facts["frames"]] == summary["chosen_modes"]
     assert len(facts["cameras"]) == 2
-    assert (tmp_path / "people.svg").read_text().startswith("<svg")
+    drawing = (tmp_path / "people.svg").read_text()
+    assert drawing.startswith("<svg")
+    doubtful = min(range(2), key=lambda t: summary["weights"][t][0])
+    assert f"Frame {doubtful}: positions of people" in drawing
 
 
 def test_photograph(tmp_path):
