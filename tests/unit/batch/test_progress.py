@@ -25,3 +25,11 @@ def test_quick_items_have_a_rate():
         tally.add(batch.Outcome("a"))
     now[0] = 1.0
     assert str(tally) == "100 of 10000, 100/s, 0:01:39 left, 0 failed"
+
+
+def test_one_item_per_second_is_a_rate():
+    now = [0.0]
+    tally = batch.Tally(3, clock=lambda: now[0])
+    tally.add(batch.Outcome("a"))
+    now[0] = 1.0
+    assert str(tally) == "1 of 3, 1/s, 0:00:02 left, 0 failed"

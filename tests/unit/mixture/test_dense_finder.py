@@ -190,8 +190,10 @@ def test_cuts_are_prefetched_once_and_in_one_batch(monkeypatch):
 
 
 def test_a_batch_has_a_largest_size(monkeypatch):
-    monkeypatch.setattr("mixfield.mixture.dense_finder.BATCH", 2)
+    monkeypatch.setattr("mixfield.mixture.dense_finder.BATCH", 1)
     tree = start_tree(two_blobs(), criterion=mf.criteria.MeltingWindows())
     finder, root = tree.finder, tree.nodes[0]
-    finder.prefetch(root.leaf, root.solution, list(tree.criterion.propose(root.leaf)))
-    assert len(finder._prefetched) == 2
+    proposals = list(tree.criterion.propose(root.leaf))
+    assert len(proposals) > 1
+    finder.prefetch(root.leaf, root.solution, proposals)
+    assert len(finder._prefetched) == 1

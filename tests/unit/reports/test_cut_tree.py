@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from page_reading import facts_of
@@ -9,7 +11,7 @@ from page_reading import facts_of
 import mixfield as mf
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.mixture.node import Node
-from mixfield.reports.cut_tree import tree_facts, tree_section, tree_svg
+from mixfield.reports.cut_tree import MARGIN, tree_facts, tree_section, tree_svg
 from mixfield.reports.field_page import field_page
 
 
@@ -62,3 +64,17 @@ def test_the_cut_of_one_variable_in_words(sign, words):
     assert leaf["side"] == words
     assert root["side"] == ""
     assert root["cut"]["labels"] == "label 1"
+
+
+def test_the_drawing_holds_every_node():
+    """Nodes do not overlap, and the drawing ends one margin after the last of them."""
+    text = tree_svg(mf.infer(mf.datasets.random_ising(5, rng=0), 6))
+    width, height = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', text).groups())
+    boxes = np.array(re.findall(r'<rect x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"', text), float)
+    assert len(boxes) == 11
+    assert (boxes[:, :2] + boxes[:, 2:]).max(0).tolist() == [width - MARGIN, height - MARGIN]
+    assert boxes[:, :2].min(0).tolist() == [MARGIN, MARGIN]
+    for a in range(11):
+        for b in range(a):
+            assert (np.abs(boxes[a, :2] - boxes[b, :2]) >= boxes[a, 2:]).any()
+    assert text.count("<path ") == 10

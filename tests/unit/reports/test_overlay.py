@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,3 +40,11 @@ def test_colors_tell_who_is_in_which_modes(walk):
     assert GREY not in found[0]
     assert {GREEN, GREY} <= found[1]
     assert ORANGE not in found[1]
+
+
+def test_the_origin_of_the_ground_does_not_move_the_drawing(walk):
+    posterior = mf.detect(walk.scene, walk.masks[0], 2)
+    pictures = [255 * mask.astype(np.uint8) for mask in walk.masks[0]]
+    (x, y), ground = walk.scene.ground.origin, walk.scene.ground
+    moved = replace(walk.scene, ground=replace(ground, origin=(x + 64.0, y - 32.0)))
+    np.testing.assert_array_equal(overlay(posterior, moved, pictures), overlay(posterior, walk.scene, pictures))

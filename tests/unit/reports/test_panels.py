@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixfield.reports.panels import GAP, MIN_WIDTH, SIDE, Key, Panel, compose
+from mixfield.reports.panels import GAP, KEY_HEIGHT, KEY_SIDE, MIN_WIDTH, NOTE_SIZE, SIDE, Key, Panel, compose
 
 
 def test_panels_are_scaled_and_in_rows():
@@ -27,5 +27,6 @@ def test_marks_and_keys_have_their_colors():
     assert (1, 2, 3) not in {color for _, color in plain.getcolors(1 << 20)}
     assert (1, 2, 3) in {color for _, color in marked.getcolors(1 << 20)}
     keyed = compose([Panel("a", "b", picture)], columns=1, keys=[Key((4, 5, 6), "label")])
-    assert keyed.size[1] > plain.size[1]
+    assert keyed.size[1] == plain.size[1] + KEY_HEIGHT
+    assert max(KEY_SIDE, NOTE_SIZE) < KEY_HEIGHT  # rows of the legend do not overlap
     assert (4, 5, 6) in {color for _, color in keyed.getcolors(1 << 20)}

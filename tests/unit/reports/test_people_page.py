@@ -11,8 +11,9 @@ from page_reading import HOSTILE, escaped_count, facts_of
 
 import mixfield as mf
 from mixfield.errors import MixfieldError
-from mixfield.reports.people_page import common_positions, people_page, tracks_page
+from mixfield.reports.people_page import _ground, common_positions, people_page, tracks_page
 from mixfield.reports.track_table import TrackTable
+from mixfield.scene.ground import Ground
 
 
 def test_people_without_pictures_and_tracks():
@@ -72,3 +73,10 @@ def test_hostile_titles_cameras_and_units_are_escaped():
     page = people_page(posts, scene, pictures=pictures, tracks=table, title=HOSTILE)
     assert escaped_count(page) == 7  # two titles, three names of the camera, two numbers
     assert facts_of(page)["cameras"][0]["name"] == HOSTILE
+
+
+def test_the_area_of_interest_is_in_metres():
+    interest = np.zeros((6, 12), bool)
+    interest[3:5, 2:9] = True
+    facts = _ground(Ground((6, 12), 0.5, (-1.0, 2.0)), interest)
+    assert facts == {"cell": 0.5, "interest": [0.0, 3.5, 3.5, 1.0]}

@@ -32,6 +32,8 @@ def test_png_files_are_read_back_by_others(shape):
 
 def test_only_the_used_part_of_a_palette_is_written():
     table = np.arange(768, dtype=np.uint32).reshape(256, 3).astype(np.uint8)
-    picture = opened(encode_png(np.array([[0, 2]], np.uint8), table, transparent=5))
-    assert picture.getpalette() == table[:3].ravel().tolist()
-    assert "transparency" not in picture.info
+    for unused in (3, 5):
+        picture = opened(encode_png(np.array([[0, 2]], np.uint8), table, transparent=unused))
+        assert picture.getpalette() == table[:3].ravel().tolist()
+        assert "transparency" not in picture.info
+    assert "transparency" in opened(encode_png(np.array([[0, 2]], np.uint8), table, transparent=2)).info

@@ -58,3 +58,14 @@ def test_files_of_an_inferred_posterior(tmp_path):
     np.testing.assert_allclose(read_image(tmp_path / "entropy_gap.png") / LEVELS_PER_BIT, gap, atol=0.006)
     assert mf.load(tmp_path / "result.npz").log_z == pytest.approx(posterior.log_z)
     assert summary["weights"] == posterior.weights.tolist()
+
+
+def test_what_was_given_is_saved_if_it_was(tmp_path):
+    image, post, gap, superpixels, scribbles = segmented()
+    write_segmentation(tmp_path / "all", image, post, gap, Given(superpixels, scribbles, ("wall", "door")))
+    assert (tmp_path / "all" / "labels.txt").read_text() == "wall\ndoor\n"
+    strokes = read_label_map(tmp_path / "all" / "scribbles.png")
+    np.testing.assert_array_equal(strokes, np.where(scribbles < 0, 255, scribbles))
+    write_segmentation(tmp_path / "none", *random_posterior()[::-1], np.zeros((6, 8)))
+    for name in ("labels.txt", "scribbles.png", "superpixels.npy"):
+        assert not (tmp_path / "none" / name).exists()

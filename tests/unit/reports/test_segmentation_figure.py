@@ -53,3 +53,22 @@ def test_figures_of_all_sizes(shape):
     assert figure.mode == "RGB"
     assert min(figure.size) > 60
     assert max(figure.size) < 2000
+
+
+def test_notes_say_how_many_pixels_differ(monkeypatch):
+    shown = []
+    monkeypatch.setattr("mixfield.reports.segmentation_figure.compose", lambda panels, **_: shown.extend(panels))
+    modes = []
+    for log_z, changed in ((-1.0, 0), (-3.5, 1)):
+        q = np.zeros((2, 4, 2))
+        q[..., 0] = 1.0
+        q[0, :changed] = (0.0, 1.0)
+        modes.append(mf.Mode(q, log_z))
+    segmentation_figure(np.zeros((2, 4), np.uint8), mf.MixturePosterior(tuple(modes)), np.zeros((2, 4)))
+    assert [panel.note for panel in shown] == [
+        "4 x 2 pixels",
+        "log Z = -1.0",
+        "2.5 nats below, 12.5 % of pixels differ",
+        "from mode 1: 12.5 % of pixels",
+        "dark 0 to bright 1.0 bits",
+    ]

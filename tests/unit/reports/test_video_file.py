@@ -44,6 +44,7 @@ def test_round_trip_without_the_padding(frames, tmp_path):
         ("images", np.zeros((3, 4, 5)), "images must be of uint8"),
         ("weights", np.full((3, 3), -0.1), "probabilities"),
         ("weights", np.full((2, 3), 0.1), "weights must have shape"),
+        ("weights", np.full((3, 3), 1.1), "weights must"),
         ("chosen", [0, 0, 3], "chosen must lie in"),
         ("modes", np.zeros((3, 3, 4, 4), int), "modes must have shape"),
         ("numbers", [0, 1], "numbers must have shape"),
