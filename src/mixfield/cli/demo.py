@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from mixfield.cli.options import Json, Seed, Threads, check_folder, solver
-from mixfield.cli.terminal import Progress, print_table, say
+from mixfield.cli.terminal import Progress, command, print_table, say
 
 NOTHING_WRITTEN = "nothing was written, and the same command begins again"
 
@@ -38,8 +38,8 @@ def demo(
     if as_json:
         typer.echo(json.dumps(facts))
         return
-    command = show(facts, out)
-    say(f"look at: {facts['report']}   figure: {facts['figure']}", f"next:    {command}")
+    following = show(facts, out)
+    say(f"look at: {facts['report']}   figure: {facts['figure']}", f"next:    {following}")
 
 
 def _photo(out: Path, options: dict[str, Any], quiet: bool) -> dict[str, Any]:
@@ -75,8 +75,9 @@ def _print_photo(facts: dict[str, Any], out: Path) -> str:
         for k, (weight, mode) in enumerate(zip(facts["weights"], facts["modes"], strict=True), 1)
     ]
     print_table("Interpretations of the same scribbles", ("mode", "probability", "differs from mode 1"), rows)
-    command = f"mixfield segment {out}/image.png --scores {out}/scribbles.png --names {out}/labels.txt"
-    return f"{command} --out mixfield-segment && mixfield report mixfield-segment"
+    given = ("--scores", out / "scribbles.png", "--names", out / "labels.txt")
+    first = command("mixfield", "segment", out / "image.png", *given, "--out", "mixfield-segment")
+    return f"{first} && mixfield report mixfield-segment"
 
 
 def _print_people(facts: dict[str, Any], out: Path) -> str:
@@ -93,7 +94,8 @@ def _print_people(facts: dict[str, Any], out: Path) -> str:
         ("distance from the best possible choice, at most", f"{facts['gap_percent']:.3f} %"),
     ]
     print_table("What was found", ("", ""), rows)
-    return f"mixfield track {out}/modes --cell 0.25 --frame-rate 4 --max-speed 2 --out tracks.csv"
+    limits = ("--cell", 0.25, "--frame-rate", 4, "--max-speed", 2)
+    return command("mixfield", "track", out / "modes", *limits, "--out", "tracks.csv")
 
 
 def _print_graph(facts: dict[str, Any], _out: Path) -> str:
@@ -113,4 +115,4 @@ def _print_graph(facts: dict[str, Any], _out: Path) -> str:
         ("log-odds", f"{facts['log_odds']:+.2f} nats", f"exact: {facts['exact_log_odds']:+.2f}"),
     ]
     print_table("What they say", ("", "answer", "distance to the truth (KL)"), rows)
-    return f"mixfield solve {facts['model']} --modes 8 --exact"
+    return command("mixfield", "solve", facts["model"], "--modes", 8, "--exact")

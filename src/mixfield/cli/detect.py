@@ -15,7 +15,7 @@ from mixfield.cli import batching
 from mixfield.cli.detect_masks import mask_notes, mask_summary
 from mixfield.cli.options import Json, Threads, check_folder, frame_slice, solver
 from mixfield.cli.scene_init import write_first_scene
-from mixfield.cli.terminal import say
+from mixfield.cli.terminal import command, say
 
 if TYPE_CHECKING:
     from mixfield.io.detection_run import DetectionTask
@@ -81,7 +81,7 @@ def detect(
         _warn(notes)
         results.check()
         _print(facts, out, pictures)
-        say(f"next: mixfield track {out} --scene {scene}")
+        say(f"next: {command('mixfield', 'track', out, '--scene', scene)}")
     results.conclude(quiet=as_json)
 
 

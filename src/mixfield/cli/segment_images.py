@@ -15,7 +15,7 @@ from mixfield import _files
 from mixfield.cli import batching
 from mixfield.cli.options import solver
 from mixfield.cli.segment_export import export
-from mixfield.cli.terminal import Progress, print_table, say
+from mixfield.cli.terminal import Progress, command, print_table, say
 
 if TYPE_CHECKING:
     from mixfield.apps.kernels import Kernels
@@ -102,7 +102,7 @@ def segment_image(
         return
     _print_modes(image.name, facts)
     say(f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz", *(f"wrote {path}" for path in exported))
-    say(f"next: mixfield report {out}")
+    say(f"next: {command('mixfield', 'report', out)}")
 
 
 def _check_settings(out: Path, settings: dict[str, Any]) -> None:
@@ -150,7 +150,7 @@ def segment_folder(
         typer.echo(json.dumps(summary))
     elif rows:
         _print_images(rows, results, out)
-        say(*(f"wrote {path}" for path in exported), f"next: mixfield report {out}")
+        say(*(f"wrote {path}" for path in exported), f"next: {command('mixfield', 'report', out)}")
     results.conclude(quiet=as_json)
 
 

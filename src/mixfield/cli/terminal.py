@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -28,6 +29,11 @@ def say(*lines: str) -> None:
     """Print lines as they are, without markup and colours."""
     for line in lines:
         console().print(line, highlight=False, markup=False)
+
+
+def command(*words: object) -> str:
+    """A command that a shell can be given, with quotes where a path needs them."""
+    return shlex.join(map(str, words))
 
 
 def printable(text: str) -> str:

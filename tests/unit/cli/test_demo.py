@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import numpy as np
 from command_line import error_of
@@ -46,14 +47,14 @@ def test_demo_of_a_photograph_leaves_two_questions_open(tmp_path):
 
 def test_the_next_command_of_the_photograph_gives_the_answer_of_the_demo(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = runner.invoke(app, ["demo"]).stdout
+    text = runner.invoke(app, ["demo", "--out", "my demo"]).stdout
     (line,) = [line for line in text.splitlines() if line.startswith("next:")]
     for command in line.removeprefix("next:").split("&&"):
-        program, *arguments = command.split()
+        program, *arguments = shlex.split(command)
         assert program == "mixfield"
         answer = runner.invoke(app, arguments)
         assert answer.exit_code == 0, answer.output
-    demo, out = tmp_path / "mixfield-demo", tmp_path / "mixfield-segment"
+    demo, out = tmp_path / "my demo", tmp_path / "mixfield-segment"
     for name in (*(f"mode_{k}.png" for k in range(1, 5)), "result.npz", "scribbles.png", "labels.txt"):
         assert (out / name).read_bytes() == (demo / name).read_bytes(), name
     assert "astronaut" in (out / "report.html").read_text()
