@@ -19,6 +19,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -115,11 +116,11 @@ def run(mutants: list[Mutant], *, seconds: float, processes: int) -> list[Mutant
     for name in PRELOADED:
         __import__(name)
     judged = []
-    fork = multiprocessing.get_context("fork")
-    with tempfile.TemporaryDirectory() as folder, fork.Pool(processes, _prepare, (folder,)) as pool:
-        for mutant in pool.imap_unordered(_judged, [(m, seconds) for m in mutants]):
-            judged.append(mutant)
-            print(_line(mutant), flush=True)  # noqa: T201
+    fork = multiprocessing.get_context("fork")  # an executor: workers of a Pool could not start processes in tests
+    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(processes, fork, _prepare, (folder,)) as pool:
+        for done in as_completed([pool.submit(_judged, (m, seconds)) for m in mutants]):
+            judged.append(done.result())
+            print(_line(judged[-1]), flush=True)  # noqa: T201
     return judged
 
 
