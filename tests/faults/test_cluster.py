@@ -74,7 +74,7 @@ def test_all_workers_disappear(tmp_path):
             worker.kill()
         _, said = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert re.match(rf"the Dask scheduler at {address} has had no workers for \d+ s; finished results are kept", said)
+    assert re.match(rf"the Dask scheduler at {address} has had no workers for [3-9] s; finished results are kept", said)
     assert said.count("\n") == 1
     assert not (out / ".drafts").exists()
     finished = set(recorded(out))

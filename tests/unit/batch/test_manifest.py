@@ -82,8 +82,10 @@ def test_results_of_equal_settings_are_kept(tmp_path):
 def test_an_incomplete_line_is_ignored(tmp_path):
     list(batch.map(text_file, items(2), tmp_path))
     path = tmp_path / "manifest.jsonl"
-    path.write_bytes(path.read_bytes()[:-20])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
     assert [o.fresh for o in batch.map(text_file, items(2), tmp_path)] == [False, True]
+    assert path.read_bytes() == whole
     path.write_bytes(b"")
     assert [o.fresh for o in batch.map(text_file, items(2), tmp_path)] == [True, True]
 
