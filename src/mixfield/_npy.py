@@ -79,6 +79,12 @@ def read_npy(path: StrPath, complaint: str, check: Check = any_array) -> NDArray
         return _reading(path, complaint, lambda: _only_array(stream, path, check))
 
 
+def is_archive(path: StrPath) -> bool:
+    """Whether a file is a zip archive, as ``.npz`` files are."""
+    with _files.open_file(path) as stream:
+        return zipfile.is_zipfile(stream)
+
+
 def read_npz(
     path: StrPath,
     complaint: str,

@@ -81,6 +81,21 @@ def _posterior_header() -> bytes:
     return json.dumps(head).encode()
 
 
+def _compact(runs: np.ndarray, counts: np.ndarray, *, n_constraints: int = 0) -> bytes:
+    """A posterior in 16 bits of 4096 variables with these groups."""
+    header = json.loads(_posterior_header()) | {"version": 2}
+    node = {"parent": 0, "temperature": 1.0, "log_z": 0.0, "mode": 0}
+    rows = [{"group": 0, "labels": [0], "count": count, "sign": 1} for count in range(1, n_constraints + 1)]
+    header["tree"] = [node | {"constraint": row} for row in rows]
+    levels = np.full((2, 2, 1, 4096), 128, np.uint8)
+    arrays = {"labels": np.array([0, 1]), "shape": np.array([4096, 2]), "levels": levels, "runs": runs}
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer, header=np.frombuffer(json.dumps(header).encode(), np.uint8), run_counts=counts, **arrays
+    )
+    return buffer.getvalue()
+
+
 def _png(side: int, depth: int, color: int) -> Callable[[], bytes]:
     def chunk(kind: bytes, payload: bytes) -> bytes:
         return struct.pack(">I", len(payload)) + kind + payload + struct.pack(">I", zlib.crc32(kind + payload))
@@ -172,7 +187,12 @@ BOMBS: dict[str, tuple[Callable[[], bytes], ...]] = {
         lambda: _zeros("<f4", (1, 1 << 25, 2), "marginals", header=np.frombuffer(_posterior_header(), np.uint8))(),
         lambda: _posterior(b"[" + b"[]," * (5 << 20) + b"1]"),
         lambda: _posterior(b"[" + b"1234," * (3 << 20) + b"1]"),
+        lambda: _compact(np.array([[0, 4096]] * 100_000), np.ones(100_000, np.int64)),
+        lambda: _compact(np.array([[0, 4096]]), np.array([1]), n_constraints=4000),
+        lambda: _compact(np.array([[0, 1 << 62]]), np.array([1])),
     ),
+    "names of scores": (_zeros("<U1000000", (1 << 7,), "names"), _zeros("<U1", (1 << 24,), "names")),
+    "names": (_filled(b"", b"a", MAX_DOCUMENT), _filled(b"", b"a\n", MAX_DOCUMENT)),
     "video": (_zeros("|u1", (2, 1 << 25), "images", "mean_field", "modes", "weights", "chosen"),),
     "image png": (_png(13_000, 8, 2), _png(9_000, 8, 0), _png(5_000, 8, 2), _png(3_500, 16, 2)),
     "image jpeg": (_jpeg(13_000), _jpeg(5_000)),

@@ -26,6 +26,7 @@ from mixfield.io import (
     calibration,
     cvml,
     kernels,
+    names,
     opencv,
     pom,
     read_image,
@@ -221,17 +222,22 @@ def _read_frames(path: Path) -> object:
 
 def _posteriors() -> list[bytes]:
     graph = mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 2.0)
-    return [_written(".npz", mf.infer(graph, n_modes=2).save)]
+    posterior = mf.infer(graph, n_modes=2)
+    return [_written(".npz", posterior.save), _written(".npz", lambda path: posterior.save(path, compact=True))]
 
 
 def _headers() -> list[bytes]:
-    return [np.load(io.BytesIO(seed), allow_pickle=False)["header"].tobytes() for seed in _posteriors()]
+    return [np.load(io.BytesIO(seed), allow_pickle=False)["header"].tobytes() for seed in _cached_posteriors()]
+
+
+_cached_posteriors = cache(_posteriors)
 
 
 def _read_header(path: Path) -> object:
     """A posterior with this header: the checksums of an archive would stop most other damage."""
     header, target = path.read_bytes(), path.with_suffix(".npz")
-    np.savez(target, header=np.frombuffer(header, np.uint8), marginals=np.full((2, 3, 2), 0.5))
+    exact, compact = (dict(np.load(io.BytesIO(seed))) for seed in _cached_posteriors())
+    np.savez(target, **(exact | compact | {"header": np.frombuffer(header, np.uint8)}))
     found = mf.load(target)
     return found.weights, found.log_z, found.marginals()
 
@@ -315,6 +321,10 @@ PARSERS = {
     ),
     "scores npy": Parser(".npy", read_scores, _arrays),
     "scores npz": Parser(".npz", read_scores, lambda: [_npz(probs=np.ones((3, 4, 2))), _npz(a=np.ones(3), b=2)]),
+    "names": Parser(".txt", names.read_names, lambda: [b"sky\nroad\n\xc3\xa4\n", b"one\n"]),
+    "names of scores": Parser(
+        ".npz", names.names_in_scores, lambda: [_npz(probs=np.ones(3), names=np.array(["a", "bc"])), _npz(a=1)]
+    ),
     "label map": Parser(".png", read_label_map, _pictures("PNG", ("L", "P", "1", "RGB"))),
     "image png": Parser(".png", read_image, _pictures("PNG", ("L", "P", "RGB", "RGBA", "LA", "I;16"))),
     "image jpeg": Parser(".jpg", read_image, _pictures("JPEG", ("L", "RGB", "CMYK"))),
@@ -325,7 +335,7 @@ PARSERS = {
     "image ppm": Parser(".ppm", read_image, _pictures("PPM", ("L", "RGB"))),
     "image of a camera": Parser(".png", opencv.read_image, _camera_images),
     "video file": Parser(".avi", _read_frames, cache(_video_files)),
-    "posterior": Parser(".npz", mf.load, cache(_posteriors)),
+    "posterior": Parser(".npz", mf.load, _cached_posteriors),
     "posterior's header": Parser(".json", _read_header, cache(_headers)),
     "video": Parser(".npz", video_file.read_video, cache(_videos)),
     "video's arrays": Parser(".txt", _read_arrays_of_video, _descriptions),

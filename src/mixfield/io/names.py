@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from os import PathLike
 
 from mixfield import _npy
@@ -13,6 +12,7 @@ StrPath = str | PathLike[str]
 
 ENTRIES = ("names", "label_names", "class_names", "classes")  # of a .npz of scores
 MAX_NAMES, MAX_LENGTH = 65536, 200
+MAX_ARRAY = 4 * MAX_NAMES * MAX_LENGTH  # bytes, four for each character
 
 
 def read_names(path: StrPath) -> tuple[str, ...]:
@@ -23,9 +23,11 @@ def read_names(path: StrPath) -> tuple[str, ...]:
 def names_in_scores(path: StrPath) -> tuple[str, ...]:
     """The names that a ``.npz`` of scores holds beside them, an array of texts called ``names``, ``label_names``,
     ``class_names`` or ``classes``; none for other files."""
-    if not zipfile.is_zipfile(path):
+    if not _npy.is_archive(path):
         return ()
-    found = _npy.read_npz(path, "does not hold names", lambda names: [name for name in ENTRIES if name in names][:1])
+    found = _npy.read_npz(
+        path, "does not hold names", lambda names: [name for name in ENTRIES if name in names][:1], largest=MAX_ARRAY
+    )
     for array in found.values():
         if array.dtype.kind == "U" and array.ndim == 1:
             return _checked(path, array.tolist())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from mixfield import _files, _npy
+from mixfield import _npy
 from mixfield.errors import FileFormatError
 from mixfield.io.images import SUFFIXES as IMAGE_SUFFIXES
 from mixfield.io.images import read_label_map
@@ -31,9 +30,7 @@ def read_scores(path: str | PathLike[str]) -> NDArray[Any]:
         raise FileFormatError(f"{path} must be .npy, .npz or a label map such as .png, got {suffix or 'no suffix'}")
     if suffix in IMAGE_SUFFIXES:
         return read_label_map(path)
-    with _files.open_file(path) as stream:
-        is_archive = zipfile.is_zipfile(stream)
-    if is_archive:
+    if _npy.is_archive(path):
         (array,) = _npy.read_npz(path, "does not hold scores", _scores_name, _check_scores).values()
     else:
         array = _npy.read_npy(path, "does not hold scores", _check_scores)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -19,8 +21,10 @@ from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture import levels
 from mixfield.mixture.calibration import Calibration
 from mixfield.mixture.node import Node
-from mixfield.mixture.shared_groups import restore_groups, share_groups
+from mixfield.mixture.shared_groups import SharedConstraints, share_groups
 from mixfield.solvers.mode import Mode
+
+MakeConstraint = Callable[[dict[str, Any]], Cardinality]
 
 FORMAT = "mixfield-posterior"
 EXACT, COMPACT = 1, 2  # versions: marginals as floats, or in 16 bits
@@ -29,7 +33,8 @@ COMPLAINT = "is not a saved posterior"
 ALWAYS_PARSED, MAX_COMPRESSION = 16 << 20, 10  # bytes of JSON, however small the file; else per byte of the file
 MAX_BRACKETS = 1_000_000  # lists and objects of the JSON: an empty one takes 24 times its text in memory
 FLOAT64 = 8  # bytes
-ALWAYS_UNPACKED, MAX_UNPACKING = 1 << 29, 400  # bytes of the labels of a compact file as float64; else per byte of it
+CUTS = 4  # a tree of K modes has K - 1 cuts: groups of up to n variables, and their labels on either side
+ALWAYS_UNPACKED, MAX_UNPACKING = 3 << 27, 400  # bytes of the labels of a compact file as float64; else per byte of it
 MAX_LABELS = 1 << 16
 
 
@@ -47,7 +52,7 @@ class Contents:
 def write(path: str | PathLike[str], contents: Contents, *, compact: bool = False) -> None:
     """Write a posterior; the file appears whole or not at all.  With ``compact``, marginals have 16 bits."""
     stacked = np.stack([mode.marginals for mode in contents.modes])
-    numbers = _levels(stacked) if compact else {"marginals": stacked}
+    numbers: dict[str, NDArray[Any]] = _levels(stacked) if compact else {"marginals": stacked}
     header: dict[str, Any] = {
         "format": FORMAT,
         "version": COMPACT if compact else EXACT,
@@ -57,7 +62,7 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
         "tree": [_node_header(node) for node in contents.tree],
     }
     if compact:
-        share_groups(header)
+        numbers["runs"], numbers["run_counts"] = share_groups(header)
     if contents.calibration is not None:
         header["calibration"] = _calibration_header(contents.calibration)
         numbers["evidence"] = contents.calibration.evidence.astype(np.float16)
@@ -72,14 +77,12 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
 def read(path: str | PathLike[str]) -> Contents:
     """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
     header = _read_header(path)
-    if header["version"] == COMPACT:
-        marginals = _read_levels(path)
-    else:
-        marginals = np.asarray(_read_array(path, "marginals", _check_marginals), np.float64)
+    is_compact = header["version"] == COMPACT
+    marginals = _read_levels(path) if is_compact else _read_marginals(path)
     try:
-        restore_groups(header)
-        modes = tuple(_mode(row, q) for row, q in zip(header["modes"], marginals, strict=True))
-        tree = tuple(_node(row) for row in header["tree"])
+        constraint = _read_constraints(path, marginals.shape).constraint if is_compact else _constraint
+        modes = tuple(_mode(row, q, constraint) for row, q in zip(header["modes"], marginals, strict=True))
+        tree = tuple(_node(row, constraint) for row in header["tree"])
         _check_numbers(modes, marginals)
         notes = tuple(str(note) for note in header["notes"])
         calibration = _read_calibration(path, header, marginals.shape) if "calibration" in header else None
@@ -114,6 +117,24 @@ def _read_calibration(path: str | PathLike[str], header: dict[str, Any], shape: 
     return Calibration(weights, answers, evidence, float(row["mode_exponent"]), float(row["evidence_exponent"]))
 
 
+def _read_marginals(path: str | PathLike[str]) -> NDArray[np.float64]:
+    """The marginals (K, *shape, L) of an exact file."""
+    return np.asarray(_read_array(path, "marginals", _check_marginals), np.float64)
+
+
+def _read_constraints(path: str | PathLike[str], shape: tuple[int, ...]) -> SharedConstraints:
+    """The groups of a compact file with marginals of this shape; the cuts of K modes take about 16 K n bytes."""
+    n_modes, n = shape[0], math.prod(shape[1:-1])
+    largest = max(CUTS * FLOAT64 * n_modes * n, _files.largest_content(os.path.getsize(path)))
+    runs, counts = _read_array(path, "runs", _check_runs), _read_array(path, "run_counts", _check_integers)
+    return SharedConstraints.restored(runs, counts, n, largest)
+
+
+def _check_runs(name: str, header: _npy.Header, file_size: int) -> None:  # noqa: ARG001
+    if header.dtype != np.int64 or len(header.shape) != 2 or header.shape[1] != 2:
+        raise ValueError(f"{name} must be integers (R, 2), got {header.dtype} of shape {header.shape}")
+
+
 def _levels(marginals: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """The arrays of a compact file, see `mixfield.mixture.levels`."""
     labels, packed = levels.pack(marginals)
@@ -125,7 +146,9 @@ def _read_levels(path: str | PathLike[str]) -> NDArray[np.float64]:
     """The marginals (K, *shape, L) of a compact file."""
     sizes = _read_array(path, "shape", _check_integers)
     labels = np.asarray(_read_array(path, "labels", _check_integers), np.int64)
-    *shape, n_labels = (int(size) for size in sizes)
+    if len(sizes) < 1 or sizes.min() < 1:
+        raise FileFormatError(f"{path} {COMPLAINT}: its shape must be (*shape, L), got {sizes.tolist()[:9]}")
+    *shape, n_labels = sizes.tolist()
 
     def check(name: str, header: _npy.Header, file_size: int) -> None:
         """The size of the levels as float64, before they are read; labels that do not occur need no memory."""
@@ -143,7 +166,7 @@ def _read_levels(path: str | PathLike[str]) -> NDArray[np.float64]:
 
 def _check_integers(name: str, header: _npy.Header, file_size: int) -> None:  # noqa: ARG001
     """A short list of integers."""
-    if header.dtype != np.int64 or len(header.shape) != 1 or not 0 < header.size <= 1 << 20:
+    if header.dtype != np.int64 or len(header.shape) != 1 or header.size > 1 << 20:
         raise ValueError(f"{name} must be a list of integers, got {header.dtype} of shape {header.shape}")
 
 
@@ -230,11 +253,11 @@ def _mode_header(mode: Mode) -> dict[str, Any]:
     }
 
 
-def _mode(row: dict[str, Any], marginals: NDArray[np.float64]) -> Mode:
+def _mode(row: dict[str, Any], marginals: NDArray[np.float64], constraint: MakeConstraint) -> Mode:
     return Mode(
         marginals=marginals,
         log_z=float(row["log_z"]),
-        constraints=tuple(_constraint(c) for c in row["constraints"]),
+        constraints=tuple(constraint(c) for c in row["constraints"]),
         mass_inside=float(row["mass_inside"]),
         converged=bool(row["converged"]),
         iterations=int(row["iterations"]),
@@ -252,6 +275,6 @@ def _node_header(node: Node) -> dict[str, Any]:
     }
 
 
-def _node(row: dict[str, Any]) -> Node:
-    constraint = None if row["constraint"] is None else _constraint(row["constraint"])
-    return Node(int(row["parent"]), constraint, float(row["temperature"]), float(row["log_z"]), int(row["mode"]))
+def _node(row: dict[str, Any], constraint: MakeConstraint) -> Node:
+    cut = None if row["constraint"] is None else constraint(row["constraint"])
+    return Node(int(row["parent"]), cut, float(row["temperature"]), float(row["log_z"]), int(row["mode"]))

@@ -6,6 +6,8 @@ first (modulo 65536), which are mostly zero.  High and low bytes are stored apar
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,7 +41,7 @@ def unpack(labels: Ints, packed: Bytes, shape: tuple[int, ...], n_labels: int) -
     """
     if packed.ndim != 4 or packed.dtype != np.uint8 or packed.shape[:2] != (2, len(labels)):
         raise ValueError(f"levels must be bytes (2, {len(labels)}, K, n), got {packed.dtype} of shape {packed.shape}")
-    if np.prod(shape) != packed.shape[3] or np.unique(labels).size != len(labels):
+    if math.prod(shape) != packed.shape[3] or np.unique(labels).size != len(labels):
         raise ValueError(f"levels of {packed.shape[3]} variables do not fit the shape {shape}")
     if len(labels) == 0 or labels.min() < 0 or labels.max() >= n_labels:
         raise ValueError(f"labels of the levels must lie in 0..{n_labels - 1}")

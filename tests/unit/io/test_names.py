@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.errors import FileFormatError
+from mixfield import _npy
+from mixfield.errors import FileFormatError, TooLargeError
 from mixfield.io.names import names_in_scores, read_names
 
 
@@ -32,3 +33,10 @@ def test_a_novel_is_refused(tmp_path):
     (tmp_path / "novel.txt").write_text("It was a dark and stormy night " * 20)
     with pytest.raises(FileFormatError, match="one a line"):
         read_names(tmp_path / "novel.txt")
+
+
+def test_a_large_array_holds_no_names(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "a.npz", names=np.zeros(2, "U30000000"))
+    monkeypatch.setattr(_npy, "_numbers", lambda *_: pytest.fail("numbers were read"))
+    with pytest.raises(TooLargeError, match="at most 52428800 are read"):
+        names_in_scores(tmp_path / "a.npz")

@@ -57,7 +57,7 @@ def test_what_opencv_raises_is_a_sentence(tmp_path, monkeypatch):
         opencv.read_image(tmp_path / "a.png")
 
 
-def test_the_number_of_pixels_is_limited():
+def test_the_number_of_pixels_is_limited(tmp_path):
     """In a process of its own, for OpenCV reads the limit when it is loaded."""
     program = """
 import numpy as np
@@ -74,7 +74,8 @@ for side in (8192, 8193):
     except FileFormatError:
         print("refused")
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["(8192, 8192)", "refused"]
 
 

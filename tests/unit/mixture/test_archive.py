@@ -334,3 +334,27 @@ def test_a_compact_file_with_a_million_labels_is_refused(post, tmp_path):
     np.savez(tmp_path / "b.npz", **arrays)
     with pytest.raises(FileFormatError, match="cannot have levels"):
         mf.load(tmp_path / "b.npz")
+
+
+def test_a_compact_file_of_a_large_image_is_read(tmp_path):
+    """Its groups are runs: a header with a number for each pixel would be larger than what is read of a small file."""
+    n = 3_000_000
+    groups = [np.arange(k, n - k) for k in range(1, 4)]
+    cuts = tuple(Cardinality(group, np.array([0]), 7, +1) for group in groups)
+    q = np.zeros((n, 2))
+    q[:, 0] = 1.0
+    mf.MixturePosterior((mf.Mode(q, 0.0, constraints=cuts),)).save(tmp_path / "a.npz", compact=True)
+    again = mf.load(tmp_path / "a.npz").modes[0].constraints
+    assert (tmp_path / "a.npz").stat().st_size < 100_000
+    for cut, group in zip(again, groups, strict=True):
+        np.testing.assert_array_equal(cut.group, group)
+
+
+@pytest.mark.parametrize("shape", [[0, 2], [-3, 2], [6, 0], [6, -2], []])
+def test_shapes_of_a_compact_file_that_are_none(post, tmp_path, shape):
+    post.save(tmp_path / "good.npz", compact=True)
+    with np.load(tmp_path / "good.npz") as file:
+        arrays = dict(file) | {"shape": np.array(shape, np.int64)}
+    np.savez(tmp_path / "bad.npz", **arrays)
+    with pytest.raises(FileFormatError, match=r"its shape must be \(\*shape, L\), got \["):
+        mf.load(tmp_path / "bad.npz")
