@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -56,11 +57,19 @@ def test_the_demo_runs(environment, tmp_path):
     assert list((tmp_path / "temporary").glob("mixfield-kernels-*/*/*.nbc"))
 
 
+@pytest.fixture
+def short_folder():
+    """A temporary folder with a short path: sockets of workers take about a hundred characters."""
+    folder = Path(tempfile.mkdtemp(prefix="m"))
+    yield folder
+    shutil.rmtree(folder)
+
+
 @pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_workers_do_not_repeat_the_warning(environment, tmp_path, engine):
+def test_workers_do_not_repeat_the_warning(environment, tmp_path, short_folder, engine):
     pictures, scores = images(tmp_path, 4)
     command = segment(pictures, scores, tmp_path / "o", "--engine", engine, "--workers", 2)
-    done = run(without_privileges(command), env=environment)
+    done = run(without_privileges(command), env=environment | {"TMPDIR": str(short_folder)})
     assert done.returncode == 0, done.stderr
     assert [line.partition(" in ")[0] for line in done.stderr.splitlines()] == ["compiled kernels are saved"]
 

@@ -12,6 +12,7 @@ class OneRoom:
     """A recording of a synthetic room."""
 
     views = (1,)
+    cameras = ()
 
     def __init__(self):
         self.walk = mf.datasets.walking_people(2, 1, 2, rng=0)
