@@ -46,7 +46,7 @@ def python(environment, *words):
     return run(without_privileges([sys.executable, *map(str, words)]), env=environment)
 
 
-def test_the_demo_runs(environment, tmp_path):
+def test_the_demo_runs_without_a_writable_package_and_home(environment, tmp_path):
     done = python(environment, "-m", "mixfield", "demo", "--out", tmp_path / "demo")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "demo" / "report.html").exists()
@@ -57,7 +57,7 @@ def test_the_demo_runs(environment, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_workers_do_not_repeat_the_warning(environment, tmp_path, engine):
+def test_several_workers_give_one_warning(environment, tmp_path, engine):
     pictures, scores = images(tmp_path, 4)
     command = segment(pictures, scores, tmp_path / "o", "--engine", engine, "--workers", 2)
     done = run(without_privileges(command), env=environment)
@@ -78,7 +78,7 @@ def test_a_user_without_a_home(environment, tmp_path):
     assert set(tmp_path.iterdir()) == set(folders[1:])
 
 
-def test_a_folder_that_is_given_is_used(environment, tmp_path):
+def test_a_cache_folder_that_is_given_is_used(environment, tmp_path):
     (tmp_path / "cache").mkdir()
     done = python(environment | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}, "-c", SOLVE.format(nowhere=False))
     assert (done.returncode, done.stderr) == (0, "")
@@ -86,7 +86,7 @@ def test_a_folder_that_is_given_is_used(environment, tmp_path):
     assert not list((tmp_path / "temporary").glob("mixfield-*"))
 
 
-def test_without_any_folder_nothing_is_saved(environment):
+def test_without_any_cache_folder_kernels_are_not_saved(environment):
     done = python(environment, "-c", SOLVE.format(nowhere=True))
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("compiled kernels are not saved")
