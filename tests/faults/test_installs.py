@@ -57,7 +57,7 @@ def test_the_demo_runs_without_a_writable_package_and_home(environment, tmp_path
 
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_several_workers_give_one_warning(environment, tmp_path, engine):
+def test_workers_do_not_repeat_the_warning(environment, tmp_path, engine):
     pictures, scores = images(tmp_path, 4)
     command = segment(pictures, scores, tmp_path / "o", "--engine", engine, "--workers", 2)
     done = run(without_privileges(command), env=environment)
