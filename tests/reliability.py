@@ -1,7 +1,8 @@
 """``python tests/reliability.py`` tries every fault and every kind of damaged file and writes docs/reliability.md.
 
-Counts can be given: ``--kills 100 --files 500 --items 10000``, and ``--guided 5`` seconds of coverage-guided fuzzing
-for each parser, where atheris installs.
+Counts can be given: ``--kills 100 --files 10000 --items 10000 --rounds 8``, and ``--guided 5`` seconds of
+coverage-guided fuzzing for each parser, where atheris installs.  Mutants take hours: ``python tests/mutants.py`` writes
+their results to tests/mutants.json, and the page has them if the file exists.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from xml.etree import ElementTree
 import numpy as np
 from faults.driver import engine_of
 from faults.results import driven, images, kill_until_done, recorded, run, segment, tree, video
-from fuzz.parsers import PARSERS, attempt, mutated
+from faults.shared_objects import SHARED, THREADS, wrong_answers
+from fuzz.parsers import PARSERS
+from fuzz.run import HEADS, MAX_MEGABYTES, MAX_SECONDS, rows
+from mutants import RESULTS, summary
 
 import mixfield as mf
 from mixfield import batch
@@ -32,6 +36,13 @@ from mixfield import batch
 ROOT = Path(__file__).parents[1]
 
 ENGINES = ("serial", "processes", "dask")
+
+FAULTS = {
+    "kills": "killed and interrupted processes",
+    "cluster": "workers and schedulers that disappear",
+    "outside": "disks, deleted folders and bad inputs",
+    "installs": "installations that cannot be written",
+}
 
 Row = tuple[object, ...]
 
@@ -68,17 +79,6 @@ def overhead(engine: str, items: int) -> Row:
 
 def touch(number, folder):
     (folder / str(number)).write_text(str(number))
-
-
-def damaged(name: str, count: int, rng: np.random.Generator) -> Row:
-    """Damaged files of one kind."""
-    parser, found, seeds = PARSERS[name], Counter(), PARSERS[name].seeds()
-    for _ in range(count):
-        try:
-            found[attempt(parser, mutated(seeds, rng))] += 1
-        except Exception:  # a finding is counted, whatever it is
-            found["else"] += 1
-    return name, count, found["read"], found["refused"], found["else"]
 
 
 def guided(name: str, seconds: int) -> Row:
@@ -125,12 +125,11 @@ def table(heads: Row, rows: list[Row]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
 
 
-def page(options: argparse.Namespace) -> str:
-    rng = np.random.default_rng(options.seed)
+def killed_section(wanted: int, rng: np.random.Generator) -> list[str]:
+    tenth = -(-wanted // 10)
     with tempfile.TemporaryDirectory() as folder:
         pictures, scores = images(Path(folder), 6)
-        tenth = -(-options.kills // 10)
-        killed = [
+        found = [
             kills("cheap items, serial", lambda out: driven(out, "serial", 40), 40, 3 * tenth, rng),
             kills("cheap items, two workers", lambda out: driven(out, "processes", 40), 40, 3 * tenth, rng),
             kills("cheap items, two workers of Dask", lambda out: driven(out, "dask", 40), 40, tenth, rng),
@@ -143,42 +142,89 @@ def page(options: argparse.Namespace) -> str:
             ),
             kills("`mixfield video`", lambda out: video(pictures, scores, out), 6, tenth, rng),
         ]
-    total = sum(int(str(row[1])) for row in killed)
+    return [
+        "## Drivers killed at random points\n",
+        f"kill -9 at a random time, the same command again, until it ends: {sum(int(str(row[1])) for row in found)} "
+        "kills. Lost items are in no manifest, those done twice in it two times, and runs that differ have other bytes "
+        "than an undisturbed one.\n",
+        table(("what was killed", "kills", "runs", "lost items", "done twice", "runs that differ"), found),
+    ]
+
+
+def faults_section() -> list[str]:
+    parts = ["## Other faults\n", "Real processes, clusters and disks; each row is a test in `tests/faults`.\n"]
+    for file, what in FAULTS.items():
+        parts.append(table((what, "cases", "held", "skipped"), tests(f"tests/faults/test_{file}.py")))
+    return parts
+
+
+def threads_section(rounds: int) -> list[str]:
+    found = [(name, *wrong_answers(name, rounds)) for name in SHARED]
+    return [
+        "## Threads\n",
+        f"{THREADS} threads call the same object at the same time; an answer is wrong if one of its bytes differs from "
+        "that of a call alone. The drop-in object of 0.1.0 had 19 wrong answers of 64.\n",
+        table(("object and call", "calls", "wrong answers"), found),
+    ]
+
+
+def damaged_section(files: int, seconds: int) -> list[str]:
+    return [
+        "## Damaged files\n",
+        "Well-formed files with random damage, hostile files and earlier findings (`tests/fuzz`): each is read, or "
+        f"refused with a sentence, in at most {MAX_SECONDS:.0f} s of CPU time and {MAX_MEGABYTES} MB. Anything else "
+        "is a finding.\n",
+        table(HEADS, rows(files, jobs=os.cpu_count() or 1)),
+        *guided_section(seconds),
+        table(("safety of input", "cases", "held", "skipped"), tests("tests/fuzz")),
+    ]
+
+
+def mutants_section() -> list[str]:
+    if not RESULTS.exists():
+        return []
+    found, survivors = summary()
+    total, dead = sum(row[1] for row in found), sum(row[2] + row[3] for row in found)
+    return [
+        "## Mutants\n",
+        f"One changed expression at a time, and the tests of its module (`tests/mutants.py`): {dead} of {total} were "
+        f"noticed, {dead / total:.0%}.\n",
+        table(("package", "mutants", "test failed", "timed out", "survived"), found),
+        table(("survivor", "change", "reason"), [_survivor(mutant) for mutant in survivors]),
+    ]
+
+
+def _survivor(mutant: dict[str, str]) -> Row:
+    change = f"`{mutant['before']}` to `{mutant['after']}`".replace("|", "\\|")
+    return f"{mutant['package']}/{mutant['module']}.py:{mutant['line']}", change, mutant["reason"]
+
+
+def page(options: argparse.Namespace) -> str:
     parts = [
         "# Reliability\n",
         f"`python tests/reliability.py` made this page on {date.today()}: mixfield {mf.__version__}, Python "
         f"{platform.python_version()}, numpy {np.__version__}, {platform.system()}, "
         f"{os.cpu_count()} cores at a load of {os.getloadavg()[0]:.0f}.\n",
-        "## Drivers killed at random points\n",
-        f"kill -9 at a random time, the same command again, until it ends: {total} kills. Lost items are in no "
-        "manifest, those done twice in it two times, and runs that differ have other bytes than an undisturbed one.\n",
-        table(("what was killed", "kills", "runs", "lost items", "done twice", "runs that differ"), killed),
-        "## Other faults\n",
-        "Real processes and disks; each is a test in `tests/faults`.\n",
-        table(("fault", "cases", "held", "skipped"), tests("tests/faults")),
+        *killed_section(options.kills, np.random.default_rng(options.seed)),
+        *faults_section(),
+        *threads_section(options.rounds),
         "## Many tiny items\n",
         "Wall time per item, with the start of the workers, and memory of the driver from a tenth of the items to the "
         "last.\n",
         table(("engine", "items", "per item", "memory"), [overhead(e, options.items) for e in ENGINES]),
-        "## Damaged files\n",
-        "Well-formed files with random damage (`tests/fuzz/parsers.py`): read all the same, or refused with a "
-        "sentence. Anything else would be a finding; earlier findings are kept in `tests/fuzz/corpus`.\n",
-        table(
-            ("file", "tried", "read", "refused", "anything else"),
-            [damaged(name, options.files, rng) for name in PARSERS],
-        ),
-        *guided_section(options.guided),
-        table(("safety of input", "cases", "held", "skipped"), tests("tests/fuzz")),
+        *damaged_section(options.files, options.guided),
         "## Numbers at their limits\n",
         "Right, or refused with a sentence, and never NaN: `tests/stress`.\n",
         table(("numbers", "cases", "held", "skipped"), tests("tests/stress")),
+        *mutants_section(),
     ]
     return "\n".join(parts)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, count in {"kills": 100, "files": 500, "items": 10_000, "guided": 5, "seed": 0}.items():
+    counts = {"kills": 100, "files": 10_000, "items": 10_000, "rounds": 8, "guided": 5, "seed": 0}
+    for name, count in counts.items():
         parser.add_argument(f"--{name}", type=int, default=count)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "reliability.md")
     options = parser.parse_args()

@@ -47,7 +47,7 @@ def python(environment, *words):
     return run(without_privileges([sys.executable, *map(str, words)]), env=environment)
 
 
-def test_the_demo_runs(environment, tmp_path):
+def test_the_demo_runs_without_a_writable_package_and_home(environment, tmp_path):
     done = python(environment, "-m", "mixfield", "demo", "--out", tmp_path / "demo")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "demo" / "report.html").exists()
@@ -87,7 +87,7 @@ def test_a_user_without_a_home(environment, tmp_path):
     assert set(tmp_path.iterdir()) == set(folders[1:])
 
 
-def test_a_folder_that_is_given_is_used(environment, tmp_path):
+def test_a_cache_folder_that_is_given_is_used(environment, tmp_path):
     (tmp_path / "cache").mkdir()
     done = python(environment | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}, "-c", SOLVE.format(nowhere=False))
     assert (done.returncode, done.stderr) == (0, "")
@@ -95,7 +95,7 @@ def test_a_folder_that_is_given_is_used(environment, tmp_path):
     assert not list((tmp_path / "temporary").glob("mixfield-*"))
 
 
-def test_without_any_folder_nothing_is_saved(environment):
+def test_without_any_cache_folder_kernels_are_not_saved(environment):
     done = python(environment, "-c", SOLVE.format(nowhere=True))
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("compiled kernels are not saved")
