@@ -78,7 +78,7 @@ def _distributed() -> Any:
 
 
 def _start_method() -> str:
-    """``"forkserver"`` where the system has it, with a server that imports what workers need; else ``"spawn"``.
+    """``"forkserver"`` where it can run, with a server that imports what workers need; else ``"spawn"``.
 
     Forked workers start sooner, and exit at once.
     """
@@ -87,8 +87,11 @@ def _start_method() -> str:
     from multiprocessing import forkserver
 
     multiprocessing.get_context("forkserver").set_forkserver_preload(["mixfield.batch.forkserver_preload"])
-    with sigint_blocked():
-        forkserver.ensure_running()
+    try:
+        with sigint_blocked():
+            forkserver.ensure_running()
+    except OSError:  # its socket is in the temporary folder, whose path may be too long
+        return "spawn"
     return "forkserver"
 
 

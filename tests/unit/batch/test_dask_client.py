@@ -32,3 +32,14 @@ def test_addresses(tmp_path, address):
 def test_a_system_without_fork(monkeypatch):
     monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
     assert dask_client._start_method() == "spawn"
+
+
+@pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no fork server")
+def test_a_temporary_folder_with_a_long_path(monkeypatch):
+    """The path of a socket has about a hundred characters."""
+
+    def too_long():
+        raise OSError("AF_UNIX path too long")
+
+    monkeypatch.setattr("multiprocessing.forkserver.ensure_running", too_long)
+    assert dask_client._start_method() == "spawn"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 
 import pytest
@@ -68,3 +69,14 @@ def test_workers_that_cannot_start(tmp_path, monkeypatch):
     monkeypatch.setattr("mixfield.batch.processes._serve", exit_at_once)
     with pytest.raises(BatchError, match="workers cannot start: a program that starts processes"):
         list(batch.map(pieces, items(3), tmp_path, engine=batch.Processes(2, method="fork")))
+
+
+def end_worker(number, _folder):
+    if number == 1:
+        os._exit(1)
+
+
+def test_an_item_that_ends_its_worker(tmp_path):
+    """Exit code 1 of a worker that has started is a failure of the item."""
+    outcomes = {o.name: o.failure for o in batch.map(end_worker, items(4), tmp_path, engine=batch.Processes(2))}
+    assert outcomes == {"0": None, "1": "its worker ended with exit code 1, 2 times", "2": None, "3": None}
