@@ -116,7 +116,7 @@ class Manifest:
         earlier = _settings(content[: content.index(b"\n") + 1], self._path) if content else settings
         if self._index(content) and earlier != settings:
             raise MixfieldError(
-                f"{self.folder} holds results of other settings ({_differences(earlier, settings)}); "
+                f"{self.folder} holds results of other settings ({_short(_differences(earlier, settings))}); "
                 "give another folder, or empty it"
             )
         self._file.truncate(len(content))
@@ -250,6 +250,11 @@ def _settings(line: bytes, path: Path) -> Any:
 
 def _not_a_manifest(path: Path) -> FileFormatError:
     return FileFormatError(f"{path} is not a manifest of mixfield; give another folder, or move it away")
+
+
+def _short(text: str, most: int = 300) -> str:
+    """A text of at most ``most`` characters: settings of a damaged file can be long."""
+    return text if len(text) <= most else text[:most] + "..."
 
 
 def _differences(earlier: Any, now: Any) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from os import PathLike
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mixfield import _npy
 from mixfield.errors import FileFormatError
 from mixfield.io.documents import read_text
@@ -30,8 +33,16 @@ def names_in_scores(path: StrPath) -> tuple[str, ...]:
     )
     for array in found.values():
         if array.dtype.kind == "U" and array.ndim == 1:
-            return _checked(path, array.tolist())
+            return _checked(path, _texts(path, array))
     return ()
+
+
+def _texts(path: StrPath, array: NDArray[np.str_]) -> list[str]:
+    """The texts of an array, of which damaged files have characters that do not exist."""
+    try:
+        return list(array.tolist())
+    except (SystemError, ValueError) as error:
+        raise FileFormatError(f"{path} does not hold names: {error}") from None
 
 
 def _checked(path: StrPath, names: list[str]) -> tuple[str, ...]:

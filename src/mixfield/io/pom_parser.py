@@ -135,6 +135,8 @@ def _camera(pom: PomFile, keyword: str, values: list[str]) -> None:
     if len(values) != 3:
         raise FileFormatError(f"CAMERA needs an id, a width and a height, got {len(values)} values")
     width, height = _integers(keyword, values[1:], 2)
+    if values[0] in pom.cameras:
+        raise FileFormatError(f"CAMERA {values[0]!r} comes twice")
     pom.cameras[values[0]] = len(pom.cameras)
     if len(pom.cameras) > len(pom.sizes):
         raise FileFormatError(f"there are more CAMERA lines than the {len(pom.sizes)} cameras of the ROOM line")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield.errors import MixfieldError
 
-MAX_CELLS = 10_000_000  # a square kilometre at 32 cm
+MAX_CELLS = 2_000_000  # a square kilometre at 71 cm; boxes of so many take two seconds
 
 
 @dataclass(frozen=True)

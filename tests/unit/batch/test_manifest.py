@@ -47,6 +47,13 @@ def test_facts_without_files(tmp_path):
         batch.facts(out)
 
 
+def test_long_settings_are_shortened(tmp_path):
+    list(batch.map(failing_above_one, items(1), tmp_path, settings={"m" * 5000: 3}))
+    with pytest.raises(MixfieldError, match="of other settings") as refused:
+        list(batch.map(failing_above_one, items(1), tmp_path, settings={"modes": 2}))
+    assert len(str(refused.value)) < 800
+
+
 def test_settings(tmp_path):
     with pytest.raises(StopIteration):
         next(batch.map(text_file, [], tmp_path, settings={"modes": 1}))

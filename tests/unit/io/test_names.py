@@ -40,3 +40,10 @@ def test_a_large_array_holds_no_names(tmp_path, monkeypatch):
     monkeypatch.setattr(_npy, "_numbers", lambda *_: pytest.fail("numbers were read"))
     with pytest.raises(TooLargeError, match="at most 52428800 are read"):
         names_in_scores(tmp_path / "a.npz")
+
+
+def test_characters_that_do_not_exist(tmp_path):
+    broken = np.array([0x7FFFFFFF, 0x41], np.uint32).view("<U1")
+    np.savez(tmp_path / "scores.npz", probs=np.ones(2), names=broken)
+    with pytest.raises(FileFormatError, match="does not hold names"):
+        names_in_scores(tmp_path / "scores.npz")

@@ -114,3 +114,9 @@ def test_numbers_that_would_take_all_memory(tmp_path, line, complaint):
     (tmp_path / "a.pom").write_text(line + "\n")
     with pytest.raises(FileFormatError, match=f"line 1: {complaint}"):
         parse_pom(tmp_path / "a.pom")
+
+
+def test_a_camera_comes_once(tmp_path):
+    (tmp_path / "a.pom").write_text("ROOM -1 -1 2 2\nCAMERA a 20 10\nCAMERA a 20 10\n")
+    with pytest.raises(FileFormatError, match="CAMERA 'a' comes twice"):
+        mf.read_pom(tmp_path / "a.pom")
