@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from experiments.commands.belief import belief
 from experiments.commands.generic import generic
 from experiments.commands.motivation import motivation
 from experiments.commands.occupancy import occupancy
@@ -24,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (occupancy, tracking, synthetic, temperature, motivation, segmentation, video, generic):
+for command in (occupancy, tracking, synthetic, temperature, motivation, segmentation, belief, video, generic):
     app.command()(stoppable(command))
 
 

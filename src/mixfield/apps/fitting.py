@@ -20,6 +20,7 @@ from mixfield.apps.pictures import intensities
 from mixfield.apps.questions import ChangeFeatures, Logistic
 from mixfield.errors import MixfieldError
 from mixfield.metrics.segmentation import VOID, mean_iou
+from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.dispatch import solver_for
 from mixfield.solvers.options import Solver
@@ -40,7 +41,7 @@ RESAMPLES = 2000  # of the bootstrap
 
 
 @dataclass(frozen=True, eq=False)
-class _Image:
+class Example:
     """An annotated image: intensities (H, W, C), probabilities (H, W, L), truth (H, W), and sampled pixels (p,)."""
 
     picture: NDArray[np.floating]
@@ -59,7 +60,7 @@ class _Image:
 
 
 @dataclass(frozen=True, eq=False)
-class _Modes:
+class Modes:
     """The modes of one image: features and gains of changes, and marginals (K, p, L) of sampled pixels, root first."""
 
     features: tuple[ChangeFeatures, ...]
@@ -104,7 +105,7 @@ def fit(
     """
     _arrays.at_least("folds", folds, 2)
     generator, steps = _arrays.generator(rng), _Steps(progress)
-    examples = [_example(*one, void, logits, generator) for one in zip(images, scores, truths, strict=True)]
+    examples = [example(*one, void, logits, generator) for one in zip(images, scores, truths, strict=True)]
     if len(examples) < 2:
         raise MixfieldError(f"images must hold at least two annotated images to leave one out, got {len(examples)}")
     losses = np.array([[_field_loss(image, one, solver, steps) for one in settings] for image in examples])
@@ -113,12 +114,12 @@ def fit(
     held_out = np.empty(len(examples))
     for fold in range(min(folds, len(examples))):
         inside = [one for k, one in enumerate(modes) if k % folds != fold]
-        model = _calibrated(exponent, kernels, inside)
+        model = calibrated(exponent, kernels, inside)
         for k in range(fold, len(examples), folds):
             held_out[k] = _loss(model, modes[k])
-    before = np.array([_log_loss(one.evidence, one.labels) for one in modes])
+    before = np.array([log_loss(one.evidence, one.labels) for one in modes])
     table = (_measure("negative log-likelihood", before, held_out), _iou(examples, exponent, kernels, solver))
-    fitted = _calibrated(exponent, kernels if held_out.mean() < before.mean() else None, modes)
+    fitted = calibrated(exponent, kernels if held_out.mean() < before.mean() else None, modes)
     return FieldModel(**{**vars(fitted), "images": len(examples), "fingerprint": _hash(examples), "table": table})
 
 
@@ -134,9 +135,9 @@ class _Steps:
             self._progress(self._done)
 
 
-def _example(
+def example(
     image: ArrayLike, scores: ArrayLike, truth: ArrayLike, void: int, logits: bool, rng: np.random.Generator
-) -> _Image:
+) -> Example:
     picture = intensities(image)
     probs = probabilities(scores, picture.shape[:2], logits=logits)
     probs = probs / probs.sum(-1, keepdims=True)
@@ -146,35 +147,40 @@ def _example(
     if len(known) == 0:
         raise MixfieldError("truths must hold pixels that count, got an image of nothing but void")
     pixels = rng.choice(known, min(PIXELS, len(known)), replace=False)
-    return _Image(picture, probs.astype(np.float32), np.where(labels == void, VOID, labels).astype(np.int64), pixels)
+    return Example(picture, probs.astype(np.float32), np.where(labels == void, VOID, labels).astype(np.int64), pixels)
 
 
 def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
     return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, 1.0, 0.0)
 
 
-def _field_loss(image: _Image, setting: tuple[float, Kernels], solver: Solver | None, steps: _Steps) -> float:
+def _field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver | None, steps: _Steps) -> float:
     """The loss of the mean field of a setting, blended with the scores as well as possible."""
     energy = _model(*setting).energy(image.probs, image.picture)
     q = solver_for(energy, solver).mode(1.0, np.random.default_rng(0)).marginals
     marginals, evidence = image.sampled(q)[None], image.sampled(image.probs)
     steps.done()
     blends = ((0.1, 0.8), (0.2, 0.7), (0.4, 0.5), (0.0, 1.0))
-    return min(_log_loss(_mixed(np.ones(1), marginals, evidence, *blend), image.labels) for blend in blends)
+    return min(log_loss(_mixed(np.ones(1), marginals, evidence, *blend), image.labels) for blend in blends)
 
 
-def _modes(image: _Image, exponent: float, kernels: Kernels, solver: Solver | None, steps: _Steps) -> _Modes:
+def _modes(image: Example, exponent: float, kernels: Kernels, solver: Solver | None, steps: _Steps) -> Modes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         posterior = infer(_model(exponent, kernels).energy(image.probs, image.picture), MODES, solver=solver)
+    steps.done()
+    return summary(image, posterior)
+
+
+def summary(image: Example, posterior: MixturePosterior) -> Modes:
+    """What `calibrated` needs of the modes of an annotated image."""
     root = posterior.root_mode
     order = [root, *(k for k in range(len(posterior.modes)) if k != root)]
     labelings = posterior.labelings()[order]
     truth, known = image.truth, image.truth != VOID
     right = [int(((labels == truth) & known).sum()) for labels in labelings]
     ious = [mean_iou([truth], [labels], image.probs.shape[-1]) for labels in labelings]
-    steps.done()
-    return _Modes(
+    return Modes(
         tuple(ChangeFeatures.of(image.probs, labelings[0], labels) for labels in labelings[1:]),
         np.array([float(count > right[0]) for count in right[1:]]),
         int(np.argmax(ious)),
@@ -184,7 +190,7 @@ def _modes(image: _Image, exponent: float, kernels: Kernels, solver: Solver | No
     )
 
 
-def _calibrated(exponent: float, kernels: Kernels | None, images: Sequence[_Modes]) -> FieldModel:
+def calibrated(exponent: float, kernels: Kernels | None, images: Sequence[Modes]) -> FieldModel:
     """The model with its answers, weights and blend fitted to some images."""
     answer = _logistic([one for image in images for one in image.features], np.concatenate([i.better for i in images]))
     weight = _weights(images)
@@ -209,7 +215,7 @@ def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:
     return Logistic(*(float(round(v, 4)) for v in minimize(loss, np.zeros(3), method="BFGS").x)) if len(x) else NEUTRAL
 
 
-def _weights(images: Sequence[_Modes]) -> Logistic:
+def _weights(images: Sequence[Modes]) -> Logistic:
     """Log-weights under which the best mode of each image is as probable as possible."""
     tables = [np.array([[1.0, one.logit, one.log_share] for one in image.features]) for image in images]
 
@@ -223,14 +229,14 @@ def _weights(images: Sequence[_Modes]) -> Logistic:
     return Logistic(*(float(round(v, 4)) for v in minimize(loss, np.zeros(3), method="BFGS").x))
 
 
-def _loss(model: FieldModel, image: _Modes) -> float:
+def _loss(model: FieldModel, image: Modes) -> float:
     """The loss of the pixels of an image under the calibrated mixture."""
     scores = np.array([0.0, *(model.weight.score(one) for one in image.features)])
     weights = np.exp(scores - scores.max())
     mixed = _mixed(
         weights / weights.sum(), image.marginals, image.evidence, model.mode_exponent, model.evidence_exponent
     )
-    return _log_loss(mixed, image.labels)
+    return log_loss(mixed, image.labels)
 
 
 def _mixed(weights: Floats, marginals: Floats, evidence: Floats, a: float, c: float) -> Floats:
@@ -240,11 +246,11 @@ def _mixed(weights: Floats, marginals: Floats, evidence: Floats, a: float, c: fl
     return np.asarray(np.tensordot(weights, q / q.sum(-1, keepdims=True), 1))
 
 
-def _log_loss(p: Floats, labels: NDArray[np.int64]) -> float:
+def log_loss(p: Floats, labels: NDArray[np.int64]) -> float:
     return float(-np.log(np.maximum(p[np.arange(len(labels)), labels], SMALLEST)).mean())
 
 
-def _iou(examples: Sequence[_Image], exponent: float, kernels: Kernels, solver: Solver | None) -> Measure:
+def _iou(examples: Sequence[Example], exponent: float, kernels: Kernels, solver: Solver | None) -> Measure:
     """Mean IoU of the root mode of each image, against that of the scores."""
     rows = []
     for image in examples:
@@ -264,7 +270,7 @@ def _measure(name: str, before: Floats, after: Floats) -> Measure:
     return Measure(name, *(float(round(v, 5)) for v in (before.mean(), after.mean(), low, high)))
 
 
-def _hash(examples: Sequence[_Image]) -> str:
+def _hash(examples: Sequence[Example]) -> str:
     """A fingerprint of the data."""
     digest = hashlib.sha256()
     for image in examples:

@@ -66,6 +66,20 @@ def questions(posterior: MixturePosterior) -> tuple[Question, ...]:
     )
 
 
+def settled_labels(posterior: MixturePosterior) -> Labels:
+    """(H, W) labels of the root mode with every change that is more probable than not, the most probable first.
+
+    A change that overlaps one that was made before is left out.
+    """
+    labels = posterior.modes[posterior.root_mode].labeling().copy()
+    free = np.ones(labels.shape, bool)
+    for question in sorted(questions(posterior), key=lambda one: -one.probability):
+        if question.probability > 0.5 and free[question.region].all():
+            labels[question.region] = posterior.modes[question.mode].labeling()[question.region]
+            free[question.region] = False
+    return labels
+
+
 def _question(k: int, old: Labels, new: Labels, probability: float) -> Question:
     region = old != new
     before, after = (int(np.bincount(labels[region]).argmax()) if region.any() else 0 for labels in (old, new))

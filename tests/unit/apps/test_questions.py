@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from mixfield.apps.questions import ChangeFeatures, Logistic, Question
+from mixfield.apps.questions import ChangeFeatures, Logistic, Question, settled_labels
 
 
 @pytest.fixture
@@ -47,3 +49,17 @@ def test_a_question_in_words():
     assert question.text(["chair", "sofa"]) == "is this region chair or sofa? 38 : 62, 4 % of the image"
     assert "label 0 or label 1" in question.text()
     assert question.usefulness == pytest.approx(0.62 * 0.2)
+
+
+def test_settled_labels_take_probable_changes_that_do_not_overlap():
+    root, left, both = (np.array([row], int) for row in ([0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1]))
+    modes = [SimpleNamespace(labeling=lambda labels=labels: labels) for labels in (root, left, both)]
+
+    def asked(first, second):
+        calibration = SimpleNamespace(answers=[np.nan, first, second])
+        posterior = SimpleNamespace(modes=modes, root_mode=0, calibration=calibration)
+        return settled_labels(posterior).tolist()
+
+    assert asked(0.6, 0.7) == [[0, 1, 1, 1]]
+    assert asked(0.7, 0.6) == [[1, 1, 0, 0]]
+    assert asked(0.4, 0.5) == [[0, 0, 0, 0]]

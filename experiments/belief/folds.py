@@ -1,0 +1,151 @@
+"""Five folds: fit the calibration on four fifths of the images, measure every image with a fit that did not see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from experiments.annotated import VOID
+from experiments.belief.edges import straight_edge
+from experiments.belief.modes import Case, scaled
+from experiments.measurements import Row
+from mixfield.apps.field_model import DISTINCT, FieldModel
+from mixfield.apps.fitting import Example, Modes, calibrated, example, log_loss, summary
+from mixfield.apps.questions import questions, settled_labels
+from mixfield.metrics.segmentation import confusion, mean_iou
+from mixfield.mixture.posterior import MixturePosterior
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.integer]
+
+FOLDS = 5
+COUNTS = (2, 4, 8)
+
+
+def measure_folds(cases: Iterable[Case]) -> list[Row]:
+    """A row of measurements for every case; the folds are by image, so that both networks share them."""
+    judged = [(case, _annotated(case)) for case in cases]
+    modes = [summary(image, case.fitted) for case, image in judged]
+    names = sorted({case.example.name for case, _ in judged})
+    fold_of = {name: k % FOLDS for k, name in enumerate(names)}
+    folds = [fold_of[case.example.name] for case, _ in judged]
+    rows: list[Row] = []
+    for fold in range(FOLDS):
+        inside = [one for one, k in zip(modes, folds, strict=True) if k != fold]
+        model, exponents = _fit(inside), _temperatures(judged, modes, folds, fold)
+        for (case, image), k in zip(judged, folds, strict=True):
+            if k == fold:
+                rows.append(measure(case, image, model, exponents[case.network]))
+    return rows
+
+
+def measure(case: Case, image: Example, model: FieldModel, exponent: float) -> Row:
+    """The measurements of one image: ``model`` and ``exponent`` (of the scores) were fitted without it."""
+    step = case.example.step
+    posterior = scaled(model, step).calibrate(case.fitted, case.example.probs)
+    truth, labelings = case.example.truth, posterior.labelings()
+    ious = [_iou(truth, labels) for labels in labelings]
+    everything = [_iou(truth, labels) for labels in case.fitted.labelings()]
+    best = int(np.argmax(ious))
+    deeplab = case.deeplab.labelings()
+    by_weight = [_iou(truth, labels) for labels in deeplab]
+    return {
+        "network": case.network,
+        "set": case.subset,
+        "image": case.example.name,
+        "losses": _losses(case, image, posterior, exponent),
+        "scores_iou": _iou(truth, case.example.probs.argmax(-1)),
+        "deeplab_iou": _iou(truth, deeplab[case.deeplab.root_mode]),
+        "deeplab_by_weight": by_weight,
+        "deeplab_log_weights": np.log(np.maximum(case.deeplab.weights, 1e-300)).tolist(),
+        "ious": ious,
+        "all_ious": everything,
+        "settled_iou": _iou(truth, settled_labels(posterior)),
+        "confusions": {
+            "scores": _counts(truth, case.example.probs.argmax(-1)),
+            "deeplab": _counts(truth, deeplab[case.deeplab.root_mode]),
+            "first": _counts(truth, labelings[0]),
+        },
+        "answers": _answers(posterior, truth),
+        "log_weight_of_best": float(np.log(max(posterior.weights[best], 1e-300))),
+        "n_modes": len(ious),
+        "close_pairs": _close_pairs(labelings),
+        "straight": [straight_edge(labels != labelings[0], case.example.image) for labels in labelings[1:]],
+    }
+
+
+def _fit(images: Sequence[Modes]) -> FieldModel:
+    default = FieldModel.default()
+    return replace(calibrated(default.exponent, default.kernels, images), least_useful=default.least_useful)
+
+
+def _annotated(case: Case) -> Example:
+    one = case.example
+    return example(one.image, one.probs, one.truth, VOID, False, np.random.default_rng(0))
+
+
+def _temperatures(
+    judged: Sequence[tuple[Case, Example]], modes: Sequence[Modes], folds: Sequence[int], fold: int
+) -> dict[str, float]:
+    """The exponent of each network's scores with the lowest loss outside of a fold."""
+    found: dict[str, float] = {}
+    for network in sorted({case.network for case, _ in judged}):
+        inside = [
+            one for (case, _), one, k in zip(judged, modes, folds, strict=True) if k != fold and case.network == network
+        ]
+
+        def loss(exponent: float, inside: Sequence[Modes] = inside) -> float:
+            return float(np.mean([log_loss(_power(one.evidence, exponent), one.labels) for one in inside]))
+
+        found[network] = float(minimize_scalar(loss, bounds=(0.3, 2.0), method="bounded").x)
+    return found
+
+
+def _losses(case: Case, image: Example, posterior: MixturePosterior, exponent: float) -> dict[str, float]:
+    """Negative log-likelihoods of the sampled pixels."""
+    evidence, labels = image.sampled(image.probs), image.labels
+    deeplab = [image.sampled(mode.marginals) for mode in case.deeplab.modes]
+    return {
+        "softmax": log_loss(evidence, labels),
+        "softmax at its best temperature": log_loss(_power(evidence, exponent), labels),
+        "deeplab kernels, paper's weights": log_loss(_average(case.deeplab.weights, deeplab), labels),
+        "deeplab kernels, uniform weights": log_loss(np.mean(deeplab, 0), labels),
+        "default model": log_loss(image.sampled(posterior.marginals()), labels),
+    }
+
+
+def _average(weights: Floats, marginals: Sequence[Floats]) -> Floats:
+    return np.asarray(np.tensordot(weights, np.stack(marginals), 1))
+
+
+def _power(p: Floats, exponent: float) -> Floats:
+    q = np.maximum(p, 1e-8) ** exponent
+    return np.asarray(q / q.sum(-1, keepdims=True))
+
+
+def _answers(posterior: MixturePosterior, truth: Labels) -> list[tuple[float, bool]]:
+    """Probability of each question's new labels, and whether they agree better with the truth than the old ones."""
+    labelings = posterior.labelings()
+    right = [int(((labels == truth) & (truth != VOID)).sum()) for labels in labelings]
+    root = posterior.root_mode
+    return [(one.probability, right[one.mode] > right[root]) for one in questions(posterior)]
+
+
+def _close_pairs(labelings: Labels) -> tuple[int, int]:
+    """How many pairs of labelings differ on less than 2 % of the pixels, of how many pairs."""
+    n = len(labelings)
+    pairs = [(j, k) for j in range(n) for k in range(j)]
+    return sum(float((labelings[j] != labelings[k]).mean()) < DISTINCT for j, k in pairs), len(pairs)
+
+
+def _iou(truth: Labels, labels: Labels) -> float:
+    return 100 * mean_iou([truth], [labels])
+
+
+def _counts(truth: Labels, labels: Labels) -> list[list[int]]:
+    n_labels = 21
+    return [[int(v) for v in row] for row in confusion(truth, labels, n_labels)]

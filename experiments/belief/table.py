@@ -1,0 +1,142 @@
+"""The rows of the page on belief, from the measurements of single images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.belief.folds import COUNTS
+from experiments.measurements import Row
+from mixfield.metrics.segmentation import iou
+
+Floats = NDArray[np.float64]
+
+RESAMPLES = 2000
+BINS = 10  # of equal count, for the calibration error
+GAIN = 0.5  # points of IoU below which an alternative gains nothing
+SMALLEST_SET = 10  # images of a set that is judged by itself
+
+
+def interval(values: Sequence[float] | Floats) -> str:
+    """The mean with a 95 % bootstrap interval."""
+    array = np.asarray(values, np.float64)
+    rng = np.random.default_rng(0)
+    means = array[rng.integers(0, len(array), (RESAMPLES, len(array)))].mean(1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return f"{array.mean():+.2f} [{low:+.2f}, {high:+.2f}]"
+
+
+def table(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """Quantity, control or former version, and the default model, for the images of one network."""
+    return [*_losses(rows), *_single_answer(rows), *_answers(rows), *_order(rows), *_offered(rows)]
+
+
+def ratio(rows: Sequence[Row], name: str, against: str) -> str:
+    """Ratio of two mean losses with a 95 % bootstrap interval."""
+    both = np.array([[row["losses"][name], row["losses"][against]] for row in rows])
+    rng = np.random.default_rng(0)
+    drawn = both[rng.integers(0, len(both), (RESAMPLES, len(both)))].mean(1)
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], (0.025, 0.975))
+    mean = both.mean(0)
+    return f"{mean[0] / mean[1]:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def _losses(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    former = "deeplab kernels, paper's weights"
+    return [
+        (f"loss of pixels relative to {name}", ratio(rows, former, name), ratio(rows, "default model", name))
+        for name in ("softmax", "softmax at its best temperature")
+    ]
+
+
+def _single_answer(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    found = []
+    for subset in ("all", *sorted({row["set"] for row in rows})):
+        part = [row for row in rows if subset in ("all", row["set"])]
+        if len(part) < SMALLEST_SET:
+            continue
+        for name, of in (("mean IoU", _mean_gain), ("pooled mIoU", _pooled_gain)):
+            title = f"{name} of the first answer above the scores, {subset} ({len(part)})"
+            found.append((title, of(part, "deeplab"), of(part, "first")))
+    settled = [row["settled_iou"] - row["ious"][0] for row in rows]
+    found.append(("mean IoU with all settled changes above the first answer", "0", interval(settled)))
+    return found
+
+
+def _mean_gain(rows: Sequence[Row], which: str) -> str:
+    return interval([(row["ious"][0] if which == "first" else row["deeplab_iou"]) - row["scores_iou"] for row in rows])
+
+
+def _pooled_gain(rows: Sequence[Row], which: str) -> str:
+    pooled = [
+        float(np.nanmean(iou(np.sum([row["confusions"][name] for row in rows], 0)))) for name in (which, "scores")
+    ]
+    return f"{100 * (pooled[0] - pooled[1]):+.2f}"
+
+
+def _answers(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    pairs = np.array([pair for row in rows for pair in row["answers"]], np.float64).reshape(-1, 2)
+    p, right = pairs.T
+    gain = [_log_score(row) for row in rows]
+    former = [row["deeplab_log_weights"][int(np.argmax(row["deeplab_by_weight"]))] for row in rows]
+    uniform = [-np.log(len(row["deeplab_by_weight"])) for row in rows]
+    scored = ("log-score of the best mode above uniform", interval(np.subtract(former, uniform)), interval(gain))
+    return [*(_calibration(p, right) if len(p) else []), scored]
+
+
+def _calibration(p: Floats, right: Floats) -> list[tuple[str, str, str]]:
+    rate = float(right.mean())
+    return [
+        (f"answers ({len(p)}): calibration error, {BINS} bins", "-", f"{calibration_error(p, right):.3f}"),
+        ("answers: area under the ROC curve", "0.5", f"{area_under_curve(p, right):.3f}"),
+        ("answers: Brier score", f"{rate * (1 - rate):.3f} (base rate {rate:.2f})", f"{((p - right) ** 2).mean():.3f}"),
+    ]
+
+
+def _log_score(row: Row) -> float:
+    return float(row["log_weight_of_best"] + np.log(row["n_modes"]))
+
+
+def calibration_error(p: Floats, right: Floats) -> float:
+    """Expected calibration error over bins of equal count."""
+    parts = np.array_split(np.argsort(p, kind="stable"), BINS)
+    return float(sum(len(k) * abs(p[k].mean() - right[k].mean()) for k in parts if len(k)) / len(p))
+
+
+def area_under_curve(p: Floats, right: Floats) -> float:
+    """Probability that a right answer has a higher probability than a wrong one; ties count half."""
+    yes, no = p[right > 0][:, None], p[right == 0][None]
+    if yes.size == 0 or no.size == 0:
+        return float("nan")
+    return float((yes > no).mean() + 0.5 * (yes == no).mean())
+
+
+def _order(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    def best(key: str, count: int) -> str:
+        return interval([max(row["deeplab_iou"], *row[key][:count]) - row["deeplab_iou"] for row in rows])
+
+    def offered(count: int) -> str:
+        return interval([max(row["ious"][:count]) - row["deeplab_iou"] for row in rows])
+
+    return [
+        (f"best of the first {count} above mean field of deeplab", best("deeplab_by_weight", count), offered(count))
+        for count in COUNTS
+    ]
+
+
+def _offered(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    quiet = [row for row in rows if max(row["all_ious"]) - row["ious"][0] < GAIN]
+    room = sum(max(row["all_ious"]) - row["ious"][0] for row in rows)
+    kept = sum(max(row["ious"]) - row["ious"][0] for row in rows)
+    close, pairs = np.sum([row["close_pairs"] for row in rows], 0)
+    straight = [one for row in rows for one in row["straight"]]
+    share = 100 * sum(straight) / max(len(straight), 1)
+    modes = f"{np.median([row['n_modes'] for row in quiet]):.0f}" if quiet else "-"
+    return [
+        (f"median number of modes where none gains {GAIN} ({len(quiet)})", "8", modes),
+        ("share of the gain of the best of all that is kept", "1", f"{kept / room:.2f}" if room else "-"),
+        ("alternatives with straight edges", "-", f"{share:.1f} % of {len(straight)}"),
+        ("pairs that differ on less than 2 %", "-", f"{100 * close / max(pairs, 1):.1f} %"),
+    ]
