@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +78,7 @@ def measure(case: Case, image: Example, model: FieldModel, exponent: float) -> R
 
 
 def _fit(images: Sequence[Modes]) -> FieldModel:
-    default = FieldModel.default()
-    return replace(calibrated(default.exponent, default.kernels, images), least_useful=default.least_useful)
+    return calibrated(FieldModel.default(), images)
 
 
 def _annotated(case: Case) -> Example:

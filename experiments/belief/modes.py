@@ -10,6 +10,7 @@ import mixfield as mf
 from experiments.annotated import AnnotatedFolder, Example, Network
 from experiments.measurements import Row, Tasks
 from mixfield.apps.field_model import FieldModel
+from mixfield.apps.kernels import Kernels
 from mixfield.errors import FewerModesWarning
 from mixfield.mixture.posterior import MixturePosterior
 
@@ -26,7 +27,7 @@ class Case:
     ----------
     network, subset, example : what was segmented.
     deeplab : modes of the field with the kernels of DeepLab, in the paper's order.
-    fitted : modes of the field of the default model, in the paper's order.
+    fitted : modes of the default model, not calibrated.
     """
 
     network: Network
@@ -50,12 +51,14 @@ def save_modes(data: Path, work: Path, network: Network, subset: str, name: str,
     """Find the modes of an image in both fields and save them."""
     example = AnnotatedFolder(data / "segmentation" / subset, network).load(name).reduced(step)
     model = scaled(FieldModel.default(), step)
-    fields = {"deeplab": example.energy(), "fitted": model.energy(example.probs, example.image)}
     counts = {}
-    for field, energy in fields.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FewerModesWarning)
-            posterior = mf.infer(energy, MODES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerModesWarning)
+        found = {
+            "deeplab": mf.infer(example.energy(), MODES),
+            "fitted": model.modes(example.probs, example.image, MODES),
+        }
+    for field, posterior in found.items():
         posterior.save(_path(work, network, subset, name, field), compact=True)
         counts[field] = len(posterior.modes)
     return {"network": network, "set": subset, "image": name, "modes": counts}
@@ -70,10 +73,11 @@ def load_case(data: Path, work: Path, network: Network, subset: str, name: str, 
 
 def scaled(model: FieldModel, step: int) -> FieldModel:
     """The model for images that are reduced by ``step``."""
-    if model.kernels is None:
-        return model
-    kernels = replace(model.kernels, sxy=model.kernels.sxy / step, smooth_sxy=model.kernels.smooth_sxy / step)
-    return replace(model, kernels=kernels)
+    return replace(model, kernels=_scaled(model.kernels, step), search=_scaled(model.search, step))
+
+
+def _scaled(kernels: Kernels | None, step: int) -> Kernels | None:
+    return kernels and replace(kernels, sxy=kernels.sxy / step, smooth_sxy=kernels.smooth_sxy / step)
 
 
 def _path(work: Path, network: str, subset: str, name: str, field: str) -> Path:

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _files
+from mixfield._progress import Progress
+from mixfield.apps.alternatives import changes_of
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.questions import ChangeFeatures, Logistic
 from mixfield.energy.dense_crf import DenseCRF
@@ -21,6 +23,8 @@ from mixfield.energy.unary import log_costs
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture.calibration import Calibration
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.tree import infer
+from mixfield.solvers.options import Solver
 
 FORMAT, VERSION = "mixfield-field-model", 1
 FLOOR = 1e-8  # smallest probability of a label
@@ -58,6 +62,8 @@ class FieldModel:
     answer : log-odds that a mode's labels are better than those of the root mode where they differ.
     weight : log-weight of a mode relative to that of the root mode.
     mode_exponent, evidence_exponent : of the blend of marginals, see `Calibration`.
+    search : kernels of the stronger field whose modes are the alternatives, see `mixfield.apps.alternatives`; None
+        where they are the modes of the field itself.
     least_useful : alternatives with less than this probability times square root of area are not offered.
     images : how many the model was fitted on, and ``fingerprint`` of these.
     table : quantities measured on held-out images.
@@ -69,6 +75,7 @@ class FieldModel:
     weight: Logistic
     mode_exponent: float
     evidence_exponent: float
+    search: Kernels | None = None
     least_useful: float = 0.02
     images: int = 0
     fingerprint: str = ""
@@ -85,8 +92,25 @@ class FieldModel:
         costs *= np.float32(self.exponent)
         return DenseCRF(costs, [] if self.kernels is None else _pairwise(self.kernels, image))
 
+    def modes(
+        self,
+        probs: NDArray[np.floating],
+        image: NDArray[Any],
+        n_modes: int,
+        *,
+        rng: int | np.random.Generator = 0,
+        solver: Solver | None = None,
+        progress: Progress = None,
+    ) -> MixturePosterior:
+        """At most ``n_modes`` modes of `energy`, with the paper's weights; the parameters are those of `infer`."""
+        energy = self.energy(probs, image)
+        if self.search is None:
+            return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
+        stronger = DenseCRF(log_costs(probs, FLOOR), _pairwise(self.search, image))
+        return changes_of(infer(stronger, n_modes, rng=rng, solver=solver, progress=progress), energy, solver=solver)
+
     def calibrate(self, posterior: MixturePosterior, probs: NDArray[np.floating]) -> MixturePosterior:
-        """The modes of a posterior of `energy` with calibrated weights, the root mode first, then the most useful.
+        """The modes of a posterior of `modes` with calibrated weights, the root mode first, then the most useful.
 
         Alternatives that differ from others by few pixels, or that are hardly useful, are left out.
         """
@@ -167,6 +191,8 @@ def _toml(model: FieldModel) -> str:
     lines += [f"least_useful = {model.least_useful!r}"]
     if model.kernels is not None:
         lines += ["", "[kernels]", *(f"{name} = {value!r}" for name, value in asdict(model.kernels).items())]
+    if model.search is not None:
+        lines += ["", "[search]", *(f"{name} = {value!r}" for name, value in asdict(model.search).items())]
     for name, part in (("answer", model.answer), ("weight", model.weight)):
         lines += ["", f"[{name}]", *(f"{key} = {value!r}" for key, value in asdict(part).items())]
     for row in model.table:
@@ -176,7 +202,7 @@ def _toml(model: FieldModel) -> str:
 
 
 def _parsed(content: dict[str, Any]) -> FieldModel:
-    kernels = content.get("kernels")
+    kernels, search = content.get("kernels"), content.get("search")
     return FieldModel(
         exponent=float(content["exponent"]),
         kernels=None if kernels is None else Kernels(**kernels),
@@ -184,6 +210,7 @@ def _parsed(content: dict[str, Any]) -> FieldModel:
         weight=Logistic(**content["weight"]),
         mode_exponent=float(content["mode_exponent"]),
         evidence_exponent=float(content["evidence_exponent"]),
+        search=None if search is None else Kernels(**search),
         least_useful=float(content["least_useful"]),
         images=int(content["images"]),
         fingerprint=str(content["fingerprint"]),

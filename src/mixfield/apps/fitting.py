@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -21,7 +21,6 @@ from mixfield.apps.questions import ChangeFeatures, Logistic
 from mixfield.errors import MixfieldError
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.mixture.tree import infer
 from mixfield.solvers.dispatch import solver_for
 from mixfield.solvers.options import Solver
 
@@ -35,6 +34,7 @@ SETTINGS = tuple(
 )
 MODES = 8  # of each image, whose changes are the questions to calibrate
 PIXELS = 2000  # of each image, on which likelihoods are measured
+BLENDED = 300  # of these, on which the exponents of the blend are fitted
 SMALLEST = 5e-4  # probability at which the loss of a pixel ends
 NEUTRAL = Logistic(0.0, 1.0, 0.0)
 RESAMPLES = 2000  # of the bootstrap
@@ -70,6 +70,15 @@ class Modes:
     evidence: Floats
     labels: NDArray[np.int64]
 
+    def thinned(self, pixels: int) -> Modes:
+        """With the first of the sampled pixels only."""
+        return replace(
+            self,
+            marginals=self.marginals[:, :pixels],
+            evidence=self.evidence[:pixels],
+            labels=self.labels[:pixels],
+        )
+
 
 def fit(
     images: Iterable[ArrayLike],
@@ -80,6 +89,7 @@ def fit(
     folds: int = 5,
     void: int = VOID,
     logits: bool = False,
+    search: Kernels | None = Kernels.deeplab(),  # noqa: B008
     solver: Solver | None = None,
     rng: int | np.random.Generator = 0,
     progress: Callable[[int], None] | None = None,
@@ -93,6 +103,7 @@ def fit(
     folds : of the cross-validation by which the table of the model is measured.
     void : true label of pixels that do not count.
     logits : the scores are logits or log-probabilities.
+    search : kernels of the field whose modes are the alternatives; None for the chosen field itself.
     solver : of each mean field.
     rng : seed or generator, for the sampled pixels.
     progress : called with the number of steps done, one per image and setting.
@@ -110,17 +121,18 @@ def fit(
         raise MixfieldError(f"images must hold at least two annotated images to leave one out, got {len(examples)}")
     losses = np.array([[_field_loss(image, one, solver, steps) for one in settings] for image in examples])
     exponent, kernels = settings[int(losses.mean(0).argmin())]
-    modes = [_modes(image, exponent, kernels, solver, steps) for image in examples]
+    blank = replace(_model(exponent, kernels), search=search)
+    modes = [_modes(image, blank, solver, steps) for image in examples]
     held_out = np.empty(len(examples))
     for fold in range(min(folds, len(examples))):
         inside = [one for k, one in enumerate(modes) if k % folds != fold]
-        model = calibrated(exponent, kernels, inside)
+        model = calibrated(blank, inside)
         for k in range(fold, len(examples), folds):
             held_out[k] = _loss(model, modes[k])
     before = np.array([log_loss(one.evidence, one.labels) for one in modes])
     table = (_measure("negative log-likelihood", before, held_out), _iou(examples, exponent, kernels, solver))
-    fitted = calibrated(exponent, kernels if held_out.mean() < before.mean() else None, modes)
-    return FieldModel(**{**vars(fitted), "images": len(examples), "fingerprint": _hash(examples), "table": table})
+    fitted = calibrated(blank if held_out.mean() < before.mean() else replace(blank, kernels=None, search=None), modes)
+    return replace(fitted, images=len(examples), fingerprint=_hash(examples), table=table)
 
 
 class _Steps:
@@ -164,10 +176,10 @@ def _field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver |
     return min(log_loss(_mixed(np.ones(1), marginals, evidence, *blend), image.labels) for blend in blends)
 
 
-def _modes(image: Example, exponent: float, kernels: Kernels, solver: Solver | None, steps: _Steps) -> Modes:
+def _modes(image: Example, model: FieldModel, solver: Solver | None, steps: _Steps) -> Modes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        posterior = infer(_model(exponent, kernels).energy(image.probs, image.picture), MODES, solver=solver)
+        posterior = model.modes(image.probs, image.picture, MODES, solver=solver)
     steps.done()
     return summary(image, posterior)
 
@@ -190,18 +202,19 @@ def summary(image: Example, posterior: MixturePosterior) -> Modes:
     )
 
 
-def calibrated(exponent: float, kernels: Kernels | None, images: Sequence[Modes]) -> FieldModel:
-    """The model with its answers, weights and blend fitted to some images."""
+def calibrated(model: FieldModel, images: Sequence[Modes]) -> FieldModel:
+    """A model with its answers, weights and blend fitted to some images."""
     answer = _logistic([one for image in images for one in image.features], np.concatenate([i.better for i in images]))
-    weight = _weights(images)
+    fitted = replace(model, answer=answer, weight=_weights(images))
+    few = [image.thinned(BLENDED) for image in images]
 
     def loss(x: Floats) -> float:
-        model = FieldModel(exponent, kernels, answer, weight, float(abs(x[0])), float(abs(x[1])))
-        return float(np.mean([_loss(model, image) for image in images]))
+        blended = replace(fitted, mode_exponent=float(abs(x[0])), evidence_exponent=float(abs(x[1])))
+        return float(np.mean([_loss(blended, image) for image in few]))
 
     found = minimize(loss, [0.15, 0.8], method="Nelder-Mead", options={"maxiter": 60, "xatol": 0.01, "fatol": 1e-5})
     a, c = (float(round(abs(x), 4)) for x in found.x)
-    return FieldModel(exponent, kernels, answer, weight, a, c)
+    return replace(fitted, mode_exponent=a, evidence_exponent=c)
 
 
 def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:

@@ -132,7 +132,7 @@ def segment(
         probs = probabilities(scores, picture.shape[:2], logits=logits, unknown=unknown, n_labels=n_labels)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum; the notes say what was found
-            posterior = infer(model.energy(probs, picture), n_modes, rng=rng, solver=solver, progress=progress)
+            posterior = model.modes(probs, picture, n_modes, rng=rng, solver=solver, progress=progress)
         return model.calibrate(posterior, probs)
     field = segmentation_field(
         image,

@@ -92,7 +92,18 @@ def test_with_kernels_the_weights_are_those_of_the_paper(doubtful):
     assert posterior.weights.tolist() == posterior.model_weights.tolist()
 
 
-@pytest.mark.parametrize("model", [PLAIN, replace(PLAIN, kernels=None, table=())])
+def test_a_stronger_field_gives_the_alternatives_and_the_fitted_one_the_answer(doubtful):
+    image, probs = doubtful
+    weak = replace(PLAIN, kernels=replace(PLAIN.kernels, smooth_weight=0.1, weight=0.1))
+    assert len(mf.segment(image, probs, 3, model=weak).modes) == 1
+    strong = mf.segment(image, probs, 3, model=replace(weak, search=PLAIN.kernels))
+    assert len(strong.modes) > 1
+    answer = mf.mean_field(weak.energy(probs, image[..., None].astype(float)))
+    np.testing.assert_array_equal(strong.modes[0].marginals, answer.marginals)
+    assert (strong.labelings()[1] != strong.labelings()[0])[:, 16:].mean() > 0.9
+
+
+@pytest.mark.parametrize("model", [PLAIN, replace(PLAIN, kernels=None, table=()), replace(PLAIN, search=mf.Kernels())])
 def test_saved_and_loaded(tmp_path, model):
     model.save(tmp_path / "model.toml")
     assert FieldModel.load(tmp_path / "model.toml") == model
