@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from experiments.claims import Claim, table
+from experiments.maps import Map, write_maps
 from experiments.measurements import Row
 from experiments.motivation.claims import claims
 from experiments.motivation.measure import SIZE
 from experiments.page import PageTemplate, markdown_table, write_results
 from experiments.provenance import version_list
-from mixfield.reports.maps import Map, write_maps
 from mixfield.reports.motivation import Motivation, motivation
 
 HEADS = ("seed", "mean field's certainty", "weights", "log-odds", "exact", "KL, mean field", "KL, two modes")
