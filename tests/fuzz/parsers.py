@@ -19,12 +19,12 @@ from fuzz.damage import mutated as mutated
 from PIL import Image
 
 import mixfield as mf
+from experiments.people import cvml
 from mixfield.apps.kernels import Kernels
 from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError, sentence
 from mixfield.io import (
     calibration,
-    cvml,
     kernels,
     names,
     opencv,

@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import mixfield as mf
+from experiments.people import cvml
 from mixfield import _npy, batch
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
-from mixfield.io import calibration, cvml, frame_source, images, read_image, read_scores
+from mixfield.io import calibration, frame_source, images, read_image, read_scores
 from mixfield.reports.svg import Panel, figure
 
 
