@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from experiments.claims import Claim, table
 from experiments.maps import Map, write_maps
 from experiments.measurements import Row
@@ -56,8 +58,10 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _maps(result: Motivation) -> list[Map]:
     weights, modes = result.posterior.weights, result.posterior.modes
+    evidence = np.exp(-result.graph.unary)
+    prior = (evidence / evidence.sum(1, keepdims=True))[:, 1].reshape(result.graph.shape)
     return [
-        Map("input", result.prior, "evidence of each pixel"),
+        Map("input", prior, "evidence of each pixel"),
         Map("mean field", result.single.marginals[..., 1], "one answer, no doubt"),
         Map("mode 1", modes[0].marginals[..., 1], f"probability {100 * weights[0]:.0f} %"),
         Map("mode 2", modes[1].marginals[..., 1], f"probability {100 * weights[1]:.0f} %"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Color = tuple[int, int, int]
 
-INK, GREY, LINE, PAPER = (27, 27, 31), (85, 85, 94), (185, 185, 194), (255, 255, 255)  # text, notes, frames, background
+INK, GREY, PAPER = (27, 27, 31), (85, 85, 94), (255, 255, 255)  # text, notes, background
 BLUE = (0, 158, 255)
 BACKGROUND_LABEL = (0, 0, 0)
 LABELS: tuple[Color, ...] = (
