@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mixfield import _simplex
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.phase_transition import BITS, box
+from mixfield.criteria.phase_transition import BITS, HIGH, LOW, box
 from mixfield.errors import MixfieldError
 
 Floats = NDArray[np.float64]
@@ -39,8 +39,8 @@ class NeighbourhoodEntropy:
 
     radius: int = 1
     label: int = 1
-    low: float = 0.3
-    high: float = 0.7
+    low: float = LOW
+    high: float = HIGH
     most: float = 0.05
     tries: int = 4
 
