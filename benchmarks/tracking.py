@@ -12,7 +12,9 @@ whether the optimum survives.  Optima on these cells, on these and the bridges b
 from __future__ import annotations
 
 import argparse
+import runpy
 import time
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,18 +28,22 @@ from mixfield.temporal.program import Program
 from mixfield.temporal.search import PROMISING, bridged
 from mixfield.temporal.timegrid import Ends, Motion, unroll
 
+EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"  # not installed
+
+doubtful_walk = runpy.run_path(str(EXPERIMENTS / "tracking" / "doubts.py"))["doubtful_walk"]
+
 PRICES = {"posterior": mf.temporal.posterior_price, "printed": mf.temporal.printed_price}
 
 
 def doubts(seed: int, price: str) -> ModeCosts:
-    walk = mf.datasets.doubtful_walk(80, rng=seed)
+    walk = doubtful_walk(80, rng=seed)
     maps = [np.stack([mode.marginals[..., 1].ravel() for mode in p.modes]) for p in walk.posteriors]
     return stack([frame_costs(p.weights, q, price=PRICES[price]) for p, q in zip(walk.posteriors, maps, strict=True)])
 
 
 def noise(seed: int, price: str, modes: int = 4) -> ModeCosts:
     rng = np.random.default_rng(seed)
-    walk = mf.datasets.doubtful_walk(80, rng=seed)
+    walk = doubtful_walk(80, rng=seed)
     frames = []
     for t in range(80):
         here = walk.truth[walk.truth["frame"] == t]

@@ -136,13 +136,15 @@ def photographs(arrays: Arrays) -> dict[str, Work]:
 
 
 def people(inputs: Path, arrays: Arrays) -> dict[str, Work]:
-    """4 modes of each frame of a recording, and the tracks through them."""
+    """4 modes of each frame of a recording, and the tracks through them; these also with fields solved to 1e-6."""
     if not (inputs / "scene.toml").is_file():
         return {}
     scene, frames = mf.read_scene(inputs / "scene.toml"), masks_of_frames(arrays)
     detected = cache(lambda t: mf.detect(scene, frames[t], 4))
     works: dict[str, Work] = {f"frame {t}": partial(detected, t) for t in range(len(frames))}
     works["track"] = lambda: mf.track([detected(t) for t in range(len(frames))], scene, frame_rate=FRAME_RATE)
+    finely = partial(mf.detect, scene, n_modes=4, solver=mf.Solver(tolerance=1e-6, max_iterations=3000))
+    works["track, solved to 1e-6"] = lambda: mf.track(map(finely, frames), scene, frame_rate=FRAME_RATE)
     return works
 
 

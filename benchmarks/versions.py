@@ -41,6 +41,14 @@ AGREE = 1e-6  # relative difference of log_z
 SLOWER = 1.05  # a ratio of times above this is marked
 CALLS = 3  # per version and round, of which the fastest counts
 
+# what is known of an answer that differs, printed with it
+EXPLAINED = {
+    "track": "The cost contains the log-odds of one cell of frame 4, whose mode takes 129 updates and stops, at the "
+    "default tolerance of 1e-4, while these log-odds still move: the last bits of the exponential decide about their "
+    "fourth decimal. With the exponential of the C library both versions give the same bytes, halfway between their "
+    "own, and 5.5e-7 from each. Solved to 1e-6 they agree, see the next row.",
+}
+
 FRESH = {
     "fresh process, import": "import mixfield",
     "fresh process, first grid": "import mixfield as mf; mf.infer(mf.datasets.random_ising(13), 4)",
@@ -101,9 +109,11 @@ def compare_answers(versions: Versions, inputs: Path, output: Path) -> bool:
     print("|---|---|---|---|---|")
     for name, (text, _) in zip(names, rows, strict=True):
         print(f"| {name} | {text} |")
-    failed = sum(not same for _, same in rows)
-    print(f"\n{len(rows)} answers, {failed} differ\n", flush=True)
-    return failed == 0
+    failed = [name for name, (_, same) in zip(names, rows, strict=True) if not same]
+    print(f"\n{len(rows)} answers, {len(failed)} differ\n", flush=True)
+    for name in failed:
+        print(f"{name}: {EXPLAINED.get(name, 'not explained')}\n", flush=True)
+    return not failed
 
 
 def compared(old_file: Path, new_file: Path) -> tuple[str, bool]:

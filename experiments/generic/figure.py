@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.curves import Curve, Mark, Panel, write_curves
 from experiments.generic.methods import EXACT, METHODS, PYAGRUM, RETURNS_MODES
 from experiments.generic.summary import medians
 from experiments.measurements import Row
-from mixfield.reports.curves import Curve, Mark, Panel, write_curves
 
 COLOURS = dict(
     zip(METHODS, ("#d1495b", "#edae49", "#8d96a3", "#00798c", "#3b3b58", "#7a9e3f", "#9c6ade", "#c97b63"), strict=True)

@@ -7,13 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from experiments.claims import Claim, table
+from experiments.maps import Map, write_maps
 from experiments.measurements import Row
 from experiments.motivation.claims import claims
 from experiments.motivation.measure import SIZE
 from experiments.page import PageTemplate, markdown_table, write_results
 from experiments.provenance import version_list
-from mixfield.reports.maps import Map, write_maps
 from mixfield.reports.motivation import Motivation, motivation
 
 HEADS = ("seed", "mean field's certainty", "weights", "log-odds", "exact", "KL, mean field", "KL, two modes")
@@ -56,8 +58,10 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _maps(result: Motivation) -> list[Map]:
     weights, modes = result.posterior.weights, result.posterior.modes
+    evidence = np.exp(-result.graph.unary)
+    prior = (evidence / evidence.sum(1, keepdims=True))[:, 1].reshape(result.graph.shape)
     return [
-        Map("input", result.prior, "evidence of each pixel"),
+        Map("input", prior, "evidence of each pixel"),
         Map("mean field", result.single.marginals[..., 1], "one answer, no doubt"),
         Map("mode 1", modes[0].marginals[..., 1], f"probability {100 * weights[0]:.0f} %"),
         Map("mode 2", modes[1].marginals[..., 1], f"probability {100 * weights[1]:.0f} %"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from experiments.curves import Curve, Panel, write_curves
 from experiments.page import PageTemplate, markdown_table, write_results
 from experiments.people.moda import ONE_METRE, THRESHOLD_HEADS, THRESHOLDS
 from experiments.people.pets import ANNOTATED
-from mixfield.reports.curves import Curve, Panel, write_curves
 
 DRAWN = ("best of 4 modes", "control", "mean field")
 CRITERIA = ("field", "neighbourhood", "paper")

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.people.cvml import read_cvml
 from mixfield.errors import MixfieldError
 from mixfield.io.calibration import read_camera
-from mixfield.io.cvml import read_cvml
 from mixfield.io.footage import CameraFootage, Footage
 from mixfield.io.frame_source import open_frames
 from mixfield.scene import Scene

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from experiments.curves import Curve, Panel, write_curves
 from experiments.segmentation.claims import NAMES
 from experiments.segmentation.gains import COUNTS
-from mixfield.reports.curves import Curve, Panel, write_curves
 
 
 def write_figure(parts: dict[str, Any], out: Path) -> None:

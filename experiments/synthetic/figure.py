@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from experiments.curves import Curve, Panel, write_curves
 from experiments.synthetic.families import Family
 from experiments.synthetic.methods import BASELINE, DEFAULT, SAME_SEARCH
 from experiments.synthetic.summary import TRUE_KL, restarts_of
-from mixfield.reports.curves import Curve, Panel, write_curves
 
 FLOOR = 1e-3  # nats, the lower end of the logarithmic axis
 TICKS = (1, 2, 4, 8, 16, 64)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from experiments.curves import Curve, Mark, Panel, write_curves
+from experiments.maps import Map, write_maps
 from experiments.measurements import Row
 from experiments.temperature import fixed_point
 from experiments.temperature.claims import T_C
 from experiments.temperature.models import GAMMA, SHOWN
-from mixfield.reports.curves import Curve, Mark, Panel, write_curves
-from mixfield.reports.maps import Map, write_maps
 
 TITLES = {"model 1": "distance", "model 2": "distance and colour", "model 3": "distance, colour and unaries"}
 YELLOW, RED, BLUE, DARK, GREY = "#edae49", "#d1495b", "#00798c", "#3b3b58", "#8d96a3"

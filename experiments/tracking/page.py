@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from experiments.curves import Curve, Panel, write_curves
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
 from experiments.people.moda import ONE_METRE, THRESHOLD_HEADS, THRESHOLDS
 from experiments.tracking.measure import BEST_MODE, KSP, KSP_STAR, MEAN_FIELD, METHODS, ORACLE_KSP
 from experiments.tracking.sources import SECONDS, WINDOWS
-from mixfield.reports.curves import Curve, Panel, write_curves
 
 Methods = dict[str, list[Row]]  # rows of one kind of sequence, by method
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from experiments.people.frames import frame_mean_fields
 from experiments.people.moda import Detections, Floats
 from experiments.people.pets import Pets
-from mixfield.datasets import doubtful_walk
+from experiments.tracking.doubts import doubtful_walk
 from mixfield.io.detection_run import DetectionRun
 from mixfield.mixture import MixturePosterior
 from mixfield.scene import Ground
@@ -87,7 +87,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class SyntheticWalk:
-    """A synthetic walk with ambiguous frames (`mixfield.datasets.doubtful_walk`)."""
+    """A synthetic walk with ambiguous frames (`experiments.tracking.doubts.doubtful_walk`)."""
 
     seed: int
     frames: int = 80

@@ -19,12 +19,12 @@ from fuzz.damage import mutated as mutated
 from PIL import Image
 
 import mixfield as mf
+from experiments.people import cvml
 from mixfield.apps.kernels import Kernels
 from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError, sentence
 from mixfield.io import (
     calibration,
-    cvml,
     kernels,
     names,
     opencv,
@@ -307,7 +307,6 @@ PARSERS = {
     "PR": Parser(".PR", uai.read_pr, lambda: [b"PR\n-12.5\n", b"PR\n-inf\n"]),
     "MAR": Parser(".MAR", uai.read_mar, lambda: [b"MAR\n2 2 0.5 0.5 3 0.2 0.3 0.5\n"]),
     "pom": Parser(".pom", lambda path: pom.parse_pom(path).scene(), _pom_files),
-    "pom result": Parser(".dat", lambda path: pom.read_result(path, 4), lambda: [b"0 0.5\n1 0.25\n2 0\n3 1\n"]),
     "calibration json": Parser(".json", calibration.read_camera, _json_cameras),
     "calibration npz": Parser(".npz", calibration.read_camera, lambda: [_npz(K=_K, R=_R, t=_T, width=64, height=48)]),
     "calibration OpenCV json": Parser(".json", calibration.read_camera, cache(lambda: _opencv_cameras(".json"))),

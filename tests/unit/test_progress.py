@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from experiments.tracking.doubts import doubtful_walk
 from mixfield import _progress
 
 
@@ -113,7 +114,7 @@ def calls():
     """Public functions that show progress, with a progress argument."""
     graph = mf.datasets.four_zones(6)
     image, probs = np.zeros((6, 8), np.uint8), np.full((6, 8, 2), 0.5)
-    walk = mf.datasets.doubtful_walk(6, shape=(8, 8), people=1, rng=0)
+    walk = doubtful_walk(6, shape=(8, 8), people=1, rng=0)
     people = mf.datasets.walking_people(n_people=1, n_cameras=1, n_frames=1, rng=0)
     frame = mf.segment(image, probs, 1, progress=False)
     return {

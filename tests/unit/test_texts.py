@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from experiments.tracking.doubts import doubtful_walk
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +15,7 @@ def objects():
     post = mf.infer(graph, 2)
     probs, image = np.full((40, 50, 3), 1 / 3), np.zeros((40, 50, 3), np.uint8)
     people = mf.datasets.walking_people(n_people=1, n_cameras=1, n_frames=1, rng=0)
-    walk = mf.datasets.doubtful_walk(12, shape=(10, 10), people=2, rng=3)
+    walk = doubtful_walk(12, shape=(10, 10), people=2, rng=3)
     return {
         "MixturePosterior": post,
         "Mode": post.modes[0],
@@ -27,7 +28,6 @@ def objects():
         "View": people.scene.views[0],
         "Occupancy": mf.Occupancy(people.scene, list(people.masks[0])),
         "Walk": people,
-        "DoubtfulWalk": walk,
         "Tracks": mf.track(walk.posteriors, walk.ground),
         "VideoSegmentation": mf.segment_video([image[..., 0]] * 2, [_uniform((40, 50))] * 2),
     }

@@ -169,11 +169,15 @@ def track(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import mixfield as mf
-    >>> walk = mf.datasets.doubtful_walk(12, shape=(10, 10), people=2, rng=3)
-    >>> tracks = mf.track(walk.posteriors, walk.ground)
-    >>> len(tracks.by_identity), tracks.violations(), round(tracks.gap, 3)
-    (2, [], 0.0)
+    >>> from mixfield.scene import Ground
+    >>> q = np.full((3, 4, 4), 0.01)  # one person, who walks along a column
+    >>> q[[0, 1, 2], [0, 1, 2], 1] = 0.9
+    >>> frames = [mf.MixturePosterior((mf.Mode(np.stack([1 - p, p], -1), 0.0),)) for p in q]
+    >>> tracks = mf.track(frames, Ground((4, 4), 0.5))
+    >>> tracks.table["row"].tolist(), tracks.violations(), round(tracks.gap, 3)
+    ([0, 1, 2], [], 0.0)
     """
     ground = scene if isinstance(scene, Ground) else scene.ground
     if not 0 < clip < 0.5:

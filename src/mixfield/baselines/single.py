@@ -34,10 +34,7 @@ def clamp_maxw(
     energy: Energy, n_modes: int, *, rng: int | np.random.Generator = 0, solver: Solver | None = None
 ) -> MixturePosterior:
     """BASELINE-MAXW: clamp the variable with the largest sum of couplings, breadth first, a mean field per leaf."""
-    graph = reading_order(energy)
-    return infer(
-        graph, n_modes, rng=rng, criterion=MaxWVariable(), order=breadth_first, finder=no_search, solver=solver
-    )
+    return _clamped(energy, n_modes, MaxWVariable(), rng, solver)
 
 
 def clamp_entropy_gap(

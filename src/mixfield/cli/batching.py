@@ -121,6 +121,7 @@ def _progress_bar(what: str, total: int, *, quiet: bool) -> Iterator[Callable[[T
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
         progress.TextColumn("{task.fields[tally]}"),
+        progress.TimeRemainingColumn(),
     )
     with progress.Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task(what, total=total, tally="")

@@ -16,7 +16,7 @@ NOTHING_WRITTEN = "nothing was written, and the same command begins again"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the page and the figure.")] = Path("mixfield-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the page and the results.")] = Path("mixfield-demo"),
     people: Annotated[bool, typer.Option("--people", help="People in a room, seen by two cameras.")] = False,
     graph: Annotated[bool, typer.Option("--graph", help="A small graphical model with a known answer.")] = False,
     seed: Seed = 0,
@@ -39,7 +39,7 @@ def demo(
         typer.echo(json.dumps(facts))
         return
     following = show(facts, out)
-    say(f"look at: {facts['report']}   figure: {facts['figure']}", f"next:    {following}")
+    say(f"look at: {facts['report']}", f"next:    {following}")
 
 
 def _photo(out: Path, options: dict[str, Any], quiet: bool) -> dict[str, Any]:

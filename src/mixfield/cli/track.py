@@ -61,27 +61,24 @@ def track(
         tracks = mf.track(_loaded(paths), where, progress=advance, **options)
     facts = tracks.summary() | {"seconds": time.perf_counter() - started, "table": str(out), "frame_rate": rate}
     facts["notes"] = _notes(facts, max_speed)
-    _write(out, tracks, where, numbers, rate, f"Tracks of {modes}")
+    _write(out, tracks, where, numbers, f"Tracks of {modes}")
     if as_json:
         typer.echo(json.dumps(facts))
     else:
         _print(facts, tracks, out)
 
 
-def _write(
-    out: Path, tracks: Tracks, scene: Scene | Ground, numbers: list[int], frame_rate: float | None, title: str
-) -> None:
+def _write(out: Path, tracks: Tracks, scene: Scene | Ground, numbers: list[int], title: str) -> None:
     """The table, and beside it a MOT file, the choices as JSON and a page."""
     import mixfield as mf
     from mixfield import _files
-    from mixfield.io.tracks import write_csv, write_mot
+    from mixfield.io.tracks import write_csv, write_mot, write_sidecar
     from mixfield.reports.people_page import tracks_page
 
     write_csv(out, tracks, frames=numbers)
     view = scene.views[0] if isinstance(scene, mf.Scene) else None
     write_mot(out.with_suffix(".txt"), tracks, view=view, frames=numbers)
-    choices = {"summary": tracks.summary(), "chosen_modes": tracks.chosen_modes.tolist(), "frame_numbers": numbers}
-    _files.write_text(out.with_suffix(".json"), json.dumps(choices | {"frame_rate": frame_rate}) + "\n")
+    write_sidecar(out.with_suffix(".json"), tracks, frames=numbers)
     _files.write_text(out.with_suffix(".html"), tracks_page(tracks, title=title))
 
 

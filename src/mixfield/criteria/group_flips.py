@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.criteria.leaf import Leaf
+from mixfield.criteria.phase_transition import BITS, HIGH, LOW
 from mixfield.energy.base import ability
 from mixfield.solvers.free_energy import entropies
 from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]
-
-BITS = 1.0 / np.log(2.0)
-LOW, HIGH = 0.3, 0.7  # the paper's entropy thresholds, in bits
 
 
 def transition_groups(leaf: Leaf, q: Floats, limit: int) -> list[Int64s]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mixfield import _simplex
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.phase_transition import BITS, box
+from mixfield.criteria.phase_transition import BITS, HIGH, LOW, box
 from mixfield.errors import MixfieldError
 
 Floats = NDArray[np.float64]
@@ -39,8 +39,8 @@ class NeighbourhoodEntropy:
 
     radius: int = 1
     label: int = 1
-    low: float = 0.3
-    high: float = 0.7
+    low: float = LOW
+    high: float = HIGH
     most: float = 0.05
     tries: int = 4
 
@@ -69,12 +69,11 @@ class NeighbourhoodEntropy:
 
 
 def box_sums(values: Floats, radius: int) -> Floats:
-    """Sums over the neighbourhood of each cell, by prefix sums along every axis."""
-    for axis, length in enumerate(values.shape):
-        sums = np.concatenate([np.zeros_like(np.take(values, [0], axis)), np.cumsum(values, axis)], axis)
-        last = np.minimum(np.arange(length) + radius + 1, length)
-        first = np.maximum(np.arange(length) - radius, 0)
-        values = np.take(sums, last, axis) - np.take(sums, first, axis)
+    """Sums over the neighbourhood of each cell."""
+    from scipy.ndimage import correlate1d
+
+    for axis in range(values.ndim):
+        values = correlate1d(values, np.ones(2 * radius + 1), axis, mode="constant")
     return values
 
 

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]
 
 BITS = 1.0 / np.log(2.0)
+LOW, HIGH = 0.3, 0.7  # the paper's entropy thresholds, in bits
 
 
 class Picker(Protocol):
@@ -48,8 +49,8 @@ class PhaseTransition:
     """
 
     pick: Picker = field(default_factory=lambda: EntropyGap())
-    low: float = 0.3
-    high: float = 0.7
+    low: float = LOW
+    high: float = HIGH
 
     def __post_init__(self) -> None:
         if not 0 < self.low < self.high:

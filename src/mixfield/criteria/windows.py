@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.phase_transition import BITS, densest
+from mixfield.criteria.phase_transition import BITS, HIGH, LOW, densest
 from mixfield.criteria.regions import temperatures
 from mixfield.solvers.free_energy import entropies
 
@@ -32,8 +32,8 @@ class MeltingWindows:
 
     shares: tuple[float, ...] = (0.6, 0.3)
     heats: tuple[float, ...] = (1 / 3, 1 / 2)
-    low: float = 0.3
-    high: float = 0.7
+    low: float = LOW
+    high: float = HIGH
     smallest: float = 5e-4
     tries: int = 8
 

@@ -1,4 +1,4 @@
-"""Scenes and results in the files of the POM program, see `mixfield.io.pom_parser` for the dialects that are read."""
+"""Scenes in the files of the POM program, see `mixfield.io.pom_parser` for the dialects that are read."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import os
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays, _files
-from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.io.documents import read_lines
+from mixfield import _files
+from mixfield.errors import MixfieldError
 from mixfield.io.pom_parser import PomFile as PomFile
 from mixfield.io.pom_parser import Size
 from mixfield.io.pom_parser import parse_pom as parse_pom
@@ -71,27 +69,3 @@ def _geometry(scene: Scene) -> Iterator[str]:
         for n, (left, top, right, bottom) in enumerate(view.boxes.tolist()):
             corners = f"{left} {top} {right - 1} {bottom - 1}" if right > left else "notvisible"
             yield f"RECTANGLE {c} {n} {corners}"
-
-
-def read_result(path: StrPath, n_locations: int) -> NDArray[np.float64]:
-    """Read probabilities (n,) from a result file of the POM program, ``location probability`` on each line.
-
-    Locations that the file does not name are NaN.
-    """
-    values = np.full(n_locations, np.nan)
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            location, probability = line.split()
-            values[range(n_locations)[int(location) if location.isdecimal() else n_locations]] = float(probability)
-        except (ValueError, IndexError):
-            raise FileFormatError(
-                f"{path}, line {number}: expected a location below {n_locations} and a probability, got {line!r}"
-            ) from None
-    return values
-
-
-def write_result(path: StrPath, occupied: ArrayLike) -> None:
-    """Write probabilities (n,) or (rows, columns) as the POM program does; KSP trackers read this."""
-    values = _arrays.floats("occupied", occupied).ravel()
-    text = "".join(f"{location} {probability:.6g}\n" for location, probability in enumerate(values.tolist()))
-    _files.write_text(path, text)

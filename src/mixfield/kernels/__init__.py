@@ -19,6 +19,7 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -37,24 +38,8 @@ if TYPE_CHECKING:
     from mixfield.kernels import tables as tables
 
 
-_SUBMODULES = (
-    "binary",
-    "coarse",
-    "coloring",
-    "counts",
-    "lattice",
-    "paths",
-    "pixel_rows",
-    "separable",
-    "silhouettes",
-    "softmax",
-    "sweeps",
-    "tables",
-)
-
-
 def __getattr__(name: str) -> ModuleType:
-    if name not in _SUBMODULES:
+    if find_spec(f"{__name__}.{name}") is None:
         raise AttributeError(f"module 'mixfield.kernels' has no attribute {name!r}")
     _load_numba()
     return import_module(f"{__name__}.{name}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mixfield import datasets
-from mixfield.apps.detection import detect, positions
+from mixfield.apps.detection import detect
 from mixfield.apps.segmentation import entropy_gap
 from mixfield.apps.strokes import stroke_field
 from mixfield.apps.tracking import track
@@ -22,7 +22,6 @@ from mixfield.reports.motivation import STEPS as STEPS
 from mixfield.reports.motivation import motivation
 from mixfield.reports.report import report
 from mixfield.reports.segmentation import Given, write_segmentation
-from mixfield.reports.svg import Panel, figure
 from mixfield.solvers.options import Solver
 
 Progress = Callable[[int], None]
@@ -41,7 +40,7 @@ def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, prog
     given = Given(superpixels=field.superpixels, strokes=photo.scribbles, names=photo.names)
     summary = write_segmentation(folder, photo.image, posterior, gap, given)
     page = report(folder, folder / "report.html", title="Who is the astronaut?")
-    return summary | {"report": str(page), "figure": str(folder / "figure.png")}
+    return summary | {"report": str(page)}
 
 
 def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
@@ -63,12 +62,10 @@ def people(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress
         tracks=tracks,
         title="People in a room",
     )
-    (folder / "people.svg").write_text(_people_figure(posteriors, walk), encoding="utf-8")
     return tracks.summary() | {
         "chosen_modes": tracks.chosen_modes.tolist(),
         "weights": [posterior.weights.tolist() for posterior in posteriors],
         "report": str(page),
-        "figure": str(folder / "people.svg"),
     }
 
 
@@ -79,27 +76,11 @@ def _detected(walk: Walk, rng: int, solver: Solver) -> Iterator[MixturePosterior
         yield from pool.map(lambda masks: detect(walk.scene, list(masks), N_MODES, rng=rng, solver=single), walk.masks)
 
 
-def _people_figure(posteriors: Sequence[MixturePosterior], walk: Walk) -> str:
-    """The modes of the frame whose heaviest mode has the smallest weight, from above."""
-    frame = min(range(len(posteriors)), key=lambda t: float(posteriors[t].weights[0]))
-    panels = [
-        Panel(
-            f"mode {k}",
-            mode.marginals[::-1, :, 1],
-            f"{100 * weight:.0f} %, {len(positions(mode, walk.scene))} people",
-        )
-        for k, (weight, mode) in enumerate(zip(posteriors[frame].weights, posteriors[frame].modes, strict=True), 1)
-    ]
-    title = f"Frame {frame}: positions of people in {len(panels)} modes"
-    return figure(panels, title=title, caption="The room from above; white where a person is.")
-
-
 def graph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
     """Write the motivating example of the paper as a UAI model with its two modes, and return a summary."""
     found = motivation(rng=rng, solver=solver, progress=progress)
     folder.mkdir(parents=True, exist_ok=True)
     write_uai(folder / "four-zones.uai", found.graph)
-    (folder / "four-zones.svg").write_text(found.svg(), encoding="utf-8")
     found.posterior.save(folder / "result.npz")
     page = report(found.posterior, folder / "report.html", exact_log_z=found.true_log_z, title="Four zones")
     return {
@@ -113,6 +94,5 @@ def graph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress:
         "exact_log_odds": found.true_log_odds,
         "weights": found.posterior.weights.tolist(),
         "report": str(page),
-        "figure": str(folder / "four-zones.svg"),
         "model": str(folder / "four-zones.uai"),
     }

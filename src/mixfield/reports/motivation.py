@@ -13,7 +13,6 @@ from mixfield.elimination.junction_tree import exact
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
-from mixfield.reports.svg import Panel, figure
 from mixfield.solvers.dispatch import critical_temperature
 from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
@@ -44,30 +43,6 @@ class Motivation:
     def log_odds(self) -> float:
         """A_1 - A_2, the log-odds of the heavier mode against the other."""
         return self.posterior.modes[0].log_z - self.posterior.modes[1].log_z
-
-    @property
-    def prior(self) -> NDArray[np.float64]:
-        """(H, W) probability of label 1 by the unary of each variable alone."""
-        evidence = np.exp(-self.graph.unary)
-        return np.asarray((evidence / evidence.sum(1, keepdims=True))[:, 1].reshape(self.graph.shape))
-
-    def svg(self) -> str:
-        """The figure: unaries, mean field, both modes, and the exact marginals."""
-        weights = self.posterior.weights
-        modes = [
-            Panel(f"mode {k + 1}", mode.marginals[..., 1], f"probability {100 * weights[k]:.0f} %")
-            for k, mode in enumerate(self.posterior.modes)
-        ]
-        return figure(
-            [
-                Panel("input", self.prior, "evidence of each pixel"),
-                Panel("mean field", self.single.marginals[..., 1], "one answer, no doubt"),
-                *modes,
-                Panel("exact marginals", self.true_marginals[..., 1], "the truth"),
-            ],
-            title="Mean field commits to one answer; mixfield returns both",
-            caption="Probability of label 1. Coupling: weak left, strong right. Evidence: top half only.",
-        )
 
 
 def motivation(

@@ -15,7 +15,6 @@ from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports.data_uri import png_uri, subsampled
 from mixfield.reports.page import percent
 from mixfield.reports.palette import BLUE, hex_color
-from mixfield.reports.plotting import pyplot
 from mixfield.reports.segmentation_figure import displayed
 
 Floats = NDArray[np.float64]
@@ -62,6 +61,15 @@ def _thumbnail(marginals: Floats) -> str:
     if marginals.shape[-1] <= 2:
         return png_uri(subsampled(np.rint(255 * marginals[..., -1]).astype(np.uint8), THUMBNAIL_SIDE))
     return png_uri(subsampled(marginals.argmax(-1).astype(np.uint8), THUMBNAIL_SIDE), pascal_palette())
+
+
+def pyplot() -> Any:
+    """The module ``matplotlib.pyplot``, or a `MixfieldError` that names the extra to install."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise MixfieldError("figures need matplotlib: pip install 'mixfield[plot]'") from None
+    return pyplot
 
 
 def plot(posterior: MixturePosterior, image: ArrayLike | None = None, axes: Sequence[Any] | None = None) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Color = tuple[int, int, int]
 
-INK, GREY, LINE, PAPER = (27, 27, 31), (85, 85, 94), (185, 185, 194), (255, 255, 255)  # text, notes, frames, background
+INK, GREY, PAPER = (27, 27, 31), (85, 85, 94), (255, 255, 255)  # text, notes, background
 BLUE = (0, 158, 255)
 BACKGROUND_LABEL = (0, 0, 0)
 LABELS: tuple[Color, ...] = (
@@ -54,7 +54,6 @@ MODES: tuple[Color, ...] = (
     (150, 80, 30),
 )
 SAME, CHANGED, GROUP = (128, 128, 128), (255, 106, 0), (0, 229, 255)  # pixels of two modes, and those of a cut
-CURVES = ("#d1495b", "#8d96a3", "#00798c", "#edae49", "#3b3b58", "#7a9e3f", "#9c6ade")
 RAMP: tuple[Color, ...] = ((12, 8, 38), (87, 16, 110), (188, 55, 84), (249, 142, 9), (252, 255, 164))  # dark to bright
 IN_ALL_MODES, IN_THIS_MODE, IN_OTHER_MODES = (80, 200, 90), (255, 120, 40), (190, 190, 190)  # people
 

@@ -19,7 +19,7 @@ from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports.field_page import field_page
 from mixfield.reports.people_page import people_page, tracks_page
-from mixfield.reports.results import Progress, report_page
+from mixfield.reports.results import report_page
 from mixfield.reports.segmentation_page import segmentation_page
 from mixfield.reports.track_table import TrackTable
 from mixfield.reports.video_page import VideoFrame, video_page
@@ -112,9 +112,7 @@ def _posterior_page(
     return segmentation_page(result, image, gap=gap, pixels=pixels, scribbles=scribbles, names=names, title=title)
 
 
-@page_of.register(Tracks)
-def _tracks_page(result: Tracks, *, title: str = "Tracks") -> str:
-    return tracks_page(result, title=title)
+page_of.register(Tracks, tracks_page)
 
 
 @page_of.register(VideoSegmentation)
@@ -183,24 +181,5 @@ def _by_number(frames: Frames) -> Mapping[int, Any]:
     return frames if isinstance(frames, Mapping) else dict(enumerate(frames))
 
 
-@page_of.register(str)
-@page_of.register(PathLike)
-def _saved_page(
-    result: StrPath,
-    *,
-    title: str | None = None,
-    image: StrPath | None = None,
-    scene: StrPath | None = None,
-    tracks: StrPath | None = None,
-    frames: slice = slice(None),
-    progress: Progress | None = None,
-) -> str:
-    return report_page(
-        Path(result),
-        image=None if image is None else Path(image),
-        scene=None if scene is None else Path(scene),
-        tracks=None if tracks is None else Path(tracks),
-        frames=frames,
-        title=title,
-        progress=progress,
-    )
+page_of.register(str, report_page)
+page_of.register(PathLike, report_page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -29,14 +30,15 @@ from mixfield.scene.scene import Scene
 VIDEO, RESULT, FRAMES = "video.npz", "result.npz", "frame_*.npz"
 
 Progress = Callable[[int, int], None]
+StrPath = str | PathLike[str]
 
 
 def report_page(
-    result: Path,
+    result: StrPath,
     *,
-    image: Path | None = None,
-    scene: Path | None = None,
-    tracks: Path | None = None,
+    image: StrPath | None = None,
+    scene: StrPath | None = None,
+    tracks: StrPath | None = None,
     frames: slice = slice(None),
     title: str | None = None,
     progress: Progress | None = None,
@@ -53,16 +55,17 @@ def report_page(
     title : heading of the page; by default the name of the result.
     progress : called with the number of frames or images done and the number of all.
     """
-    if not result.exists():
-        raise FileNotFoundError(f"{result} does not exist")
-    if result.is_file() and result.name != VIDEO:
-        return _posterior(result, image, title)
-    folder = result.parent if result.is_file() else result
+    path, photo = Path(result), None if image is None else Path(image)
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist")
+    if path.is_file() and path.name != VIDEO:
+        return _posterior(path, photo, title)
+    folder = path.parent if path.is_file() else path
     heading = title or folder.resolve().name
     if (folder / VIDEO).is_file():
         return video_page(read_video(folder / VIDEO, frames), title=heading)
     if (folder / RESULT).is_file():
-        return _segmentation(folder, image, title or (heading if image is None else image.name))
+        return _segmentation(folder, photo, title or (heading if photo is None else photo.name))
     if any(folder.glob(FRAMES)):
         return _people(folder, scene, tracks, frames, heading, progress)
     if any(folder.glob(f"*/{RESULT}")):
@@ -103,7 +106,12 @@ def _scribbles(path: Path) -> NDArray[np.int64] | None:
 
 
 def _people(
-    folder: Path, scene_file: Path | None, tracks: Path | None, frames: slice, title: str, progress: Progress | None
+    folder: Path,
+    scene_file: StrPath | None,
+    tracks: StrPath | None,
+    frames: slice,
+    title: str,
+    progress: Progress | None,
 ) -> str:
     if scene_file is None:
         raise MixfieldError(
@@ -117,7 +125,7 @@ def _people(
         pictures[number] = [_as_rgb(picture) for picture in footage.pictures(number)]
         if progress is not None:
             progress(done, len(numbers))
-    table = None if tracks is None else _tracks(tracks, numbers, scene)
+    table = None if tracks is None else _tracks(Path(tracks), numbers, scene)
     return people_page(DetectionRun(folder, scene).load(numbers), scene, pictures=pictures, tracks=table, title=title)
 
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.filters.bank import subset_support
-from mixfield.solvers.dense_pixels import bound_terms, update_pixels
-from mixfield.solvers.dense_update import DenseUpdate
+from mixfield.solvers.dense_update import DenseUpdate, bound_terms, update_pixels
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]

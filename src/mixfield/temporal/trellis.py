@@ -6,7 +6,7 @@ transition is None, the chain is broken: the frames after it do not depend on th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -111,12 +111,3 @@ class Trellis:
         self._cost_to = np.where(origin == chosen, self._cost_to, np.inf)
         self._back = self._back[1:]
         return chosen
-
-
-def total_cost(path: Iterable[int], costs: Sequence[ArrayLike], steps: Sequence[ArrayLike | None]) -> float:
-    """Sum of costs and transitions along a sequence of modes."""
-    modes = list(path)
-    total = sum(float(np.asarray(cost)[mode]) for mode, cost in zip(modes, costs, strict=True))
-    for before, after, step in zip(modes, modes[1:], steps, strict=False):
-        total += 0.0 if step is None else float(np.asarray(step)[before, after])
-    return total

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from experiments.tracking.doubts import doubtful_walk
 from mixfield.errors import MixfieldError
 from mixfield.scene import Ground
 
@@ -28,7 +29,7 @@ def person_at(row, column, shape=(4, 5), q=0.95):
 
 @pytest.fixture(scope="module")
 def walk():
-    return mf.datasets.doubtful_walk(40, shape=(20, 20), people=4, rng=5)
+    return doubtful_walk(40, shape=(20, 20), people=4, rng=5)
 
 
 @pytest.fixture(scope="module")

@@ -22,9 +22,6 @@ def test_demo_tells_what_mean_field_missed(tmp_path):
     assert facts["flipped_variables"] == 64
     assert abs(facts["log_odds"] - facts["exact_log_odds"]) < 0.5
     assert facts["mean_field_log_z"] < facts["mixture_log_z"] < facts["exact_log_z"]
-    picture = (tmp_path / "demo" / "four-zones.svg").read_text()
-    assert picture.startswith("<svg")
-    assert picture.count("data:image/png") == 5
     assert "nats from the truth" in (tmp_path / "demo" / "report.html").read_text()
     assert mf.read_uai(tmp_path / "demo" / "four-zones.uai").n == 256
 
@@ -66,7 +63,6 @@ def test_demo_of_people_has_tracks(tmp_path, monkeypatch):
     assert facts["frames"] == 4
     assert facts["tracks"] >= 3
     assert (tmp_path / "report.html").stat().st_size > 0
-    assert (tmp_path / "people.svg").read_text().startswith("<svg")
     assert len(list((tmp_path / "modes").glob("frame_*.npz"))) == 4
 
 

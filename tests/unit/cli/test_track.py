@@ -10,6 +10,7 @@ from command_line import error_of
 from typer.testing import CliRunner
 
 import mixfield as mf
+from experiments.tracking.doubts import doubtful_walk
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
 from mixfield.io.tracks import read_csv
@@ -26,7 +27,7 @@ def modes(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def walk():
-    return mf.datasets.doubtful_walk(40, shape=(20, 20), people=4, rng=5)
+    return doubtful_walk(40, shape=(20, 20), people=4, rng=5)
 
 
 @pytest.fixture

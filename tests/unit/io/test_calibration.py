@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from experiments.people.cvml import read_cvml
 from mixfield import _npy
 from mixfield.datasets import look_at
 from mixfield.errors import FileFormatError, TooLargeError
 from mixfield.io.calibration import camera_from, read_camera
-from mixfield.io.cvml import read_cvml
 from mixfield.scene import Person
 from mixfield.scene.camera import Calibrated, FromHomography
 from mixfield.scene.lens import OpenCVLens

@@ -7,7 +7,7 @@ import pytest
 from rooms import random_room
 
 import mixfield as mf
-from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.errors import MixfieldError
 from mixfield.io import pom
 
 
@@ -41,11 +41,3 @@ def test_write_cameras_of_different_size_and_reduced(tmp_path):
     assert mf.read_pom(tmp_path / "b.pom").views[0].width == views[0].width // 3
     with pytest.raises(MixfieldError, match="one variance for all views"):
         mf.write_pom(tmp_path / "c.pom", mf.Scene(walk.scene.ground, views, variance=(0.1, 0.2)))
-
-
-def test_result_files(tmp_path):
-    pom.write_result(tmp_path / "p.dat", [[0.01, 1 / 3], [1e-7, 1.0]])
-    assert (tmp_path / "p.dat").read_text() == "0 0.01\n1 0.333333\n2 1e-07\n3 1\n"
-    np.testing.assert_allclose(pom.read_result(tmp_path / "p.dat", 4), [0.01, 1 / 3, 1e-7, 1.0], rtol=1e-5)
-    with pytest.raises(FileFormatError, match="line 3"):
-        pom.read_result(tmp_path / "p.dat", 2)

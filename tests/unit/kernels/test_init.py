@@ -39,7 +39,7 @@ def test_every_kernel_is_called_in_the_tests_of_its_module(name):
     assert not missing
 
 
-@pytest.mark.parametrize("name", kernels._SUBMODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_modules_load_on_demand(name):
     assert getattr(kernels, name) is import_module(f"mixfield.kernels.{name}")
 

@@ -1,8 +1,7 @@
-"""The demos write pages and figures; ``mixfield demo`` itself is tested with the command line."""
+"""The demos write pages; ``mixfield demo`` itself is tested with the command line."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from page_reading import facts_of
 
@@ -16,7 +15,6 @@ def test_graph(tmp_path):
     assert steps[-1] == demos.STEPS
     assert {path.name for path in (tmp_path / "new").iterdir()} == {
         "four-zones.uai",
-        "four-zones.svg",
         "result.npz",
         "report.html",
     }
@@ -31,8 +29,6 @@ def test_people(tmp_path, monkeypatch):
     facts = facts_of((tmp_path / "report.html").read_text())
     assert [frame["chosen"] for frame in facts["frames"]] == summary["chosen_modes"]
     assert len(facts["cameras"]) == 2
-    drawing = (tmp_path / "people.svg").read_text()
-    assert drawing.startswith("<svg")
 
 
 def test_photograph(tmp_path):
@@ -42,13 +38,3 @@ def test_photograph(tmp_path):
     assert [mode["weight"] for mode in facts["modes"]] == pytest.approx(summary["weights"])
     assert [label["name"] for label in facts["labels"]] == ["background", "astronaut"]
     assert facts["scribbles"] is True
-
-
-def test_the_figure_of_people_shows_the_most_doubtful_frame():
-    walk = mf.datasets.walking_people(n_people=1, n_frames=1)
-    q = np.zeros((*walk.scene.ground.shape, 2))
-    q[..., 0] = 1.0
-    posteriors = [mf.MixturePosterior((mf.Mode(q, 0.0), mf.Mode(q, -behind))) for behind in (3.0, 0.5, 1.0)]
-    text = demos._people_figure(posteriors, walk)
-    assert "Frame 1: positions of people in 2 modes" in text
-    assert "62 %, 0 people" in text

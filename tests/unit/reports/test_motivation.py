@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from mixfield.reports.motivation import STEPS, motivation
@@ -14,7 +13,5 @@ def test_the_modes_differ_where_the_evidence_is_silent():
     assert steps == list(range(1, STEPS + 1))
     assert found.flipped[4:, 4:].all()
     assert not found.flipped[:4].any()
-    np.testing.assert_allclose(found.prior[:4], 1 / (1 + np.exp(-2)), rtol=1e-12)
     assert found.single.log_z <= found.posterior.log_z <= found.true_log_z
     assert found.log_odds == pytest.approx(found.true_log_odds, abs=0.5)
-    assert found.svg().count("<image") == 5

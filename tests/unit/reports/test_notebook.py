@@ -11,7 +11,7 @@ from page_reading import HOSTILE, escaped_count
 
 import mixfield as mf
 from mixfield.errors import MixfieldError
-from mixfield.reports.notebook import MAX_MODES
+from mixfield.reports.notebook import MAX_MODES, pyplot
 
 
 def test_card_has_a_picture_and_a_weight_for_each_mode():
@@ -64,3 +64,9 @@ def test_volumes_are_not_drawn():
 def test_notes_are_escaped():
     post = mf.MixturePosterior((mf.Mode(np.full((2, 2), 0.5), 0.0),), notes=(HOSTILE,))
     assert escaped_count(post._repr_html_()) == 1
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MixfieldError, match=r"mixfield\[plot\]"):
+        pyplot()

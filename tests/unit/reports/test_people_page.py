@@ -10,6 +10,7 @@ from page_examples import people
 from page_reading import HOSTILE, escaped_count, facts_of
 
 import mixfield as mf
+from experiments.tracking.doubts import doubtful_walk
 from mixfield.errors import MixfieldError
 from mixfield.reports.people_page import _ground, common_positions, people_page, tracks_page
 from mixfield.reports.track_table import TrackTable
@@ -52,7 +53,7 @@ def test_common_positions():
 
 
 def test_a_tracks_page_holds_every_track_and_loads_nothing():
-    walk = mf.datasets.doubtful_walk(12, shape=(20, 20), people=4, rng=5)
+    walk = doubtful_walk(12, shape=(20, 20), people=4, rng=5)
     tracks = mf.track(walk.posteriors, walk.ground)
     page = tracks_page(tracks, title="a < b")
     assert "a &lt; b" in page

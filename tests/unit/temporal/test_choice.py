@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mode_costs import enumerated, random_costs, whole_grid
 
-import mixfield as mf
+from experiments.tracking.doubts import doubtful_walk
 from mixfield.temporal.choice import Path, choose_modes
 from mixfield.temporal.costs import ModeCosts, frame_costs, posterior_price, printed_price, stack
 from mixfield.temporal.flow import disjoint_paths
@@ -51,7 +51,7 @@ def scene_costs(scene, **options):
 
 def test_scale():
     """80 frames, 4 modes, 1600 cells, 8 people: within half a per cent of the bound in under a minute."""
-    scene = mf.datasets.doubtful_walk(80, rng=1)
+    scene = doubtful_walk(80, rng=1)
     motion = Motion((40, 40), 1, scene.ground.border())
     for price in (posterior_price, printed_price):
         costs = scene_costs(scene, price=price)
@@ -63,7 +63,7 @@ def test_scale():
 def test_scale_with_noise_of_its_own_in_each_mode():
     """Every mode misses and adds people of its own: the relaxation has a gap, the answer has none."""
     rng = np.random.default_rng(0)
-    scene = mf.datasets.doubtful_walk(80, rng=0)
+    scene = doubtful_walk(80, rng=0)
     frames = []
     for t in range(80):
         here = scene.truth[scene.truth["frame"] == t]

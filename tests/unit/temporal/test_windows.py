@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import mixfield as mf
+from experiments.tracking.doubts import doubtful_walk
 from mixfield.errors import MixfieldError
 from mixfield.temporal.choice import choose_modes
 from mixfield.temporal.costs import FrameCosts, frame_costs, stack
@@ -35,7 +35,7 @@ def cost_by_hand(costs, motion, modes, tracks):
 
 @pytest.mark.parametrize(("seed", "entry_cost"), [(0, 0.0), (1, 5.0), (2, 0.0)])
 def test_windows_give_the_answer_of_one_window(seed, entry_cost):
-    scene = mf.datasets.doubtful_walk(60, shape=(16, 16), people=4, rng=seed)
+    scene = doubtful_walk(60, shape=(16, 16), people=4, rng=seed)
     motion = Motion((16, 16), 1, scene.ground.border(), entry_cost)
     whole = choose_modes(stack(list(scene_frames(scene))), motion)
     assert whole.cost == pytest.approx(whole.bound, rel=1e-6)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import mixfield as mf
+from experiments.tracking.doubts import doubtful_walk
 from mixfield.errors import MixfieldError
 
 
 def test_truth_and_posteriors_have_the_same_frames():
-    walk = mf.datasets.doubtful_walk(5, shape=(10, 12), cell=0.5, people=3, rng=0)
+    walk = doubtful_walk(5, shape=(10, 12), cell=0.5, people=3, rng=0)
     assert len(walk.posteriors) == 5
     assert walk.posteriors[0].shape == walk.ground.shape == (10, 12)
     assert walk.truth["frame"].tolist() == np.repeat(range(5), 3).tolist()
@@ -21,15 +21,15 @@ def test_truth_and_posteriors_have_the_same_frames():
 
 
 def test_there_is_a_mode_for_each_combination_of_answers():
-    walk = mf.datasets.doubtful_walk(40, doubts=2, rng=1)
+    walk = doubtful_walk(40, doubts=2, rng=1)
     counts = {len(posterior.modes) for posterior in walk.posteriors}
     assert counts == {1, 2, 4}
-    assert {len(p.modes) for p in mf.datasets.doubtful_walk(10, doubts=0).posteriors} == {1}
+    assert {len(p.modes) for p in doubtful_walk(10, doubts=0).posteriors} == {1}
 
 
 def test_the_heaviest_mode_is_as_often_right_as_its_weight():
     """At clarity 1.5 three in four of the more probable answers are right; 5 standard errors of 900 questions."""
-    walk = mf.datasets.doubtful_walk(900, shape=(8, 8), people=1, doubts=1, rng=0)
+    walk = doubtful_walk(900, shape=(8, 8), people=1, doubts=1, rng=0)
     cells = np.floor(np.stack([walk.truth["y"], walk.truth["x"]], axis=1) / walk.ground.cell).astype(int)
     right, weights = [], []
     for posterior, cell in zip(walk.posteriors, cells, strict=True):
@@ -44,13 +44,13 @@ def test_the_heaviest_mode_is_as_often_right_as_its_weight():
 
 
 def test_seeds_and_options_change_the_answer():
-    first = mf.datasets.doubtful_walk(4, rng=0)
-    same = mf.datasets.doubtful_walk(4, rng=0)
+    first = doubtful_walk(4, rng=0)
+    same = doubtful_walk(4, rng=0)
     assert first.truth.tobytes() == same.truth.tobytes()
     for options in ({"rng": 1}, {"people": 3}, {"cell": 1.0}):
-        assert mf.datasets.doubtful_walk(4, **options).truth.tobytes() != first.truth.tobytes()
+        assert doubtful_walk(4, **options).truth.tobytes() != first.truth.tobytes()
     for options in ({"clarity": 5.0}, {"clamped": 0.1}):
-        other = mf.datasets.doubtful_walk(4, **options)
+        other = doubtful_walk(4, **options)
         assert any(
             a.log_z != b.log_z or not np.array_equal(a.marginals(), b.marginals())
             for a, b in zip(first.posteriors, other.posteriors, strict=True)
@@ -60,4 +60,4 @@ def test_seeds_and_options_change_the_answer():
 @pytest.mark.parametrize("options", [{"frames": 0}, {"people": -1}, {"doubts": -1}])
 def test_wrong_input(options):
     with pytest.raises(MixfieldError, match=next(iter(options))):
-        mf.datasets.doubtful_walk(**options)
+        doubtful_walk(**options)

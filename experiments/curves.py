@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mixfield.reports.palette import CURVES, GREY, hex_color
-from mixfield.reports.plotting import save_figure, subplots
+from experiments.plotting import save_figure, subplots
+from mixfield.reports.palette import GREY, hex_color
 
+CURVES = ("#d1495b", "#8d96a3", "#00798c", "#edae49", "#3b3b58", "#7a9e3f", "#9c6ade")
 LEGEND_ENTRY = 3.6  # inches, at most
 TICKS = (  # of a logarithmic axis: largest ratio of its ends, and the multiples of powers of ten that are labelled
     (4, (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mixfield.reports.curves import Curve, Mark, Panel, write_curves
+from experiments.curves import Curve, Mark, Panel, write_curves
 
 pytest.importorskip("matplotlib")
 CURVES = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.people.cvml import read_cvml
 from mixfield.errors import FileFormatError
-from mixfield.io.cvml import read_cvml
 
 
 def test_cvml(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.reports.maps import Map, write_maps
+from experiments.maps import Map, write_maps
 
 pytest.importorskip("matplotlib")
 

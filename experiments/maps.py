@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.reports.plotting import save_figure, subplots
+from experiments.plotting import save_figure, subplots
 
 
 @dataclass(frozen=True, eq=False)

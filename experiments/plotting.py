@@ -1,4 +1,4 @@
-"""Matplotlib, imported at the first use: figures of panels that are saved with the same bytes each time."""
+"""Figures of panels by Matplotlib, which are saved with the same bytes each time."""
 
 from __future__ import annotations
 
@@ -7,19 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mixfield.errors import MixfieldError
+from mixfield.reports.notebook import pyplot
 
 STYLE: dict[Any, Any] = {"svg.hashsalt": "mixfield", "svg.fonttype": "none", "font.size": 11, "axes.titlesize": 10.5}
 DPI = 160
-
-
-def pyplot() -> Any:
-    """The module ``matplotlib.pyplot``, or a `MixfieldError` that names the extra to install."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise MixfieldError("figures need matplotlib: pip install 'mixfield[plot]'") from None
-    return pyplot
 
 
 @contextmanager

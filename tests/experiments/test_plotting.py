@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
-from mixfield.errors import MixfieldError
-from mixfield.reports.plotting import pyplot, save_figure, subplots
+from experiments.plotting import save_figure, subplots
 
 
 def test_unused_axes_are_removed_and_bytes_repeat(tmp_path):
@@ -19,9 +16,3 @@ def test_unused_axes_are_removed_and_bytes_repeat(tmp_path):
             axes[0].plot([1, 2, 3])
             save_figure(figure, tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MixfieldError, match=r"mixfield\[plot\]"):
-        pyplot()
