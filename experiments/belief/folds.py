@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,8 @@ from experiments.belief.edges import straight_edge
 from experiments.belief.modes import Case, scaled
 from experiments.measurements import Row
 from mixfield.apps.field_model import DISTINCT, FieldModel
-from mixfield.apps.fitting import Example, Modes, calibrated, example, log_loss, summary
-from mixfield.apps.questions import questions, settled_labels
+from mixfield.apps.fitting import Example, Modes, calibrated, example, log_loss, measured, summary
+from mixfield.apps.questions import ChangeFeatures, settled_labels
 from mixfield.metrics.segmentation import confusion, mean_iou
 from mixfield.mixture.posterior import MixturePosterior
 
@@ -25,26 +26,61 @@ FOLDS = 5
 COUNTS = (2, 4, 8)
 
 
-def measure_folds(cases: Iterable[Case]) -> list[Row]:
-    """A row of measurements for every case; the folds are by image, so that both networks share them."""
-    judged = [(case, _annotated(case)) for case in cases]
-    modes = [summary(image, case.fitted) for case, image in judged]
-    names = sorted({case.example.name for case, _ in judged})
+LoadCase = Callable[[], Case]
+
+
+def measure_folds(loads: Sequence[LoadCase]) -> list[Row]:
+    """A row of measurements for every case; the folds are by image, so that both networks share them.
+
+    Cases are loaded one after the other, twice: they would not fit into memory together.
+    """
+    seen = [_seen(load()) for load in loads]
+    names = sorted({one.name for one in seen})
     fold_of = {name: k % FOLDS for k, name in enumerate(names)}
-    folds = [fold_of[case.example.name] for case, _ in judged]
-    rows: list[Row] = []
+    models, exponents = [], []
     for fold in range(FOLDS):
-        inside = [one for one, k in zip(modes, folds, strict=True) if k != fold]
-        model, exponents = _fit(inside), _temperatures(judged, modes, folds, fold)
-        for (case, image), k in zip(judged, folds, strict=True):
-            if k == fold:
-                rows.append(measure(case, image, model, exponents[case.network]))
+        inside = [one for one in seen if fold_of[one.name] != fold]
+        models.append(_fit([one.modes for one in inside]))
+        exponents.append(_best_exponents(inside))
+    rows = []
+    for load, one in zip(loads, seen, strict=True):
+        fold = fold_of[one.name]
+        rows.append(measure(load(), models[fold], exponents[fold][one.network]))
     return rows
 
 
-def measure(case: Case, image: Example, model: FieldModel, exponent: float) -> Row:
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What the fits need of a case."""
+
+    network: str
+    name: str
+    modes: Modes
+
+
+def _seen(case: Case) -> _Seen:
+    return _Seen(case.network, case.example.name, summary(_annotated(case), case.fitted))
+
+
+def fit_all(loads: Sequence[LoadCase], rows: Sequence[Row]) -> FieldModel:
+    """The default model with its calibration fitted to all cases, and the losses of the folds in its table."""
+    modes = [_seen(load()).modes for load in loads]
+    names = {"all": "negative log-likelihood", "dl513": "... strong network", "dl257": "... weak network"}
+    table = [
+        measured(name, *(_column(rows, network, what) for what in ("softmax", "default model")))
+        for network, name in names.items()
+    ]
+    iou = [np.array([row[key] / 100 for row in rows]) for key in ("scores_iou", "first_iou")]
+    return replace(_fit(modes), images=len(modes), table=(*table, measured("mean IoU", *iou)))
+
+
+def _column(rows: Sequence[Row], network: str, what: str) -> Floats:
+    return np.array([row["losses"][what] for row in rows if network in ("all", row["network"])])
+
+
+def measure(case: Case, model: FieldModel, exponent: float) -> Row:
     """The measurements of one image: ``model`` and ``exponent`` (of the scores) were fitted without it."""
-    step = case.example.step
+    step, image = case.example.step, _annotated(case)
     posterior = scaled(model, step).calibrate(case.fitted, case.example.probs)
     truth, labelings = case.example.truth, posterior.labelings()
     ious = [_iou(truth, labels) for labels in labelings]
@@ -61,6 +97,7 @@ def measure(case: Case, image: Example, model: FieldModel, exponent: float) -> R
         "deeplab_iou": _iou(truth, deeplab[case.deeplab.root_mode]),
         "deeplab_by_weight": by_weight,
         "deeplab_log_weights": np.log(np.maximum(case.deeplab.weights, 1e-300)).tolist(),
+        "first_iou": ious[0],
         "ious": ious,
         "all_ious": everything,
         "settled_iou": _iou(truth, settled_labels(posterior)),
@@ -69,7 +106,7 @@ def measure(case: Case, image: Example, model: FieldModel, exponent: float) -> R
             "deeplab": _counts(truth, deeplab[case.deeplab.root_mode]),
             "first": _counts(truth, labelings[0]),
         },
-        "answers": _answers(posterior, truth),
+        "answers": _answers(model, case),
         "log_weight_of_best": float(np.log(max(posterior.weights[best], 1e-300))),
         "n_modes": len(ious),
         "close_pairs": _close_pairs(labelings),
@@ -86,18 +123,14 @@ def _annotated(case: Case) -> Example:
     return example(one.image, one.probs, one.truth, VOID, False, np.random.default_rng(0))
 
 
-def _temperatures(
-    judged: Sequence[tuple[Case, Example]], modes: Sequence[Modes], folds: Sequence[int], fold: int
-) -> dict[str, float]:
-    """The exponent of each network's scores with the lowest loss outside of a fold."""
+def _best_exponents(seen: Sequence[_Seen]) -> dict[str, float]:
+    """The exponent of each network's scores with the lowest loss."""
     found: dict[str, float] = {}
-    for network in sorted({case.network for case, _ in judged}):
-        inside = [
-            one for (case, _), one, k in zip(judged, modes, folds, strict=True) if k != fold and case.network == network
-        ]
+    for network in sorted({one.network for one in seen}):
+        part = [one.modes for one in seen if one.network == network]
 
-        def loss(exponent: float, inside: Sequence[Modes] = inside) -> float:
-            return float(np.mean([log_loss(_power(one.evidence, exponent), one.labels) for one in inside]))
+        def loss(exponent: float, part: Sequence[Modes] = part) -> float:
+            return float(np.mean([log_loss(_power(one.evidence, exponent), one.labels) for one in part]))
 
         found[network] = float(minimize_scalar(loss, bounds=(0.3, 2.0), method="bounded").x)
     return found
@@ -125,12 +158,12 @@ def _power(p: Floats, exponent: float) -> Floats:
     return np.asarray(q / q.sum(-1, keepdims=True))
 
 
-def _answers(posterior: MixturePosterior, truth: Labels) -> list[tuple[float, bool]]:
-    """Probability of each question's new labels, and whether they agree better with the truth than the old ones."""
-    labelings = posterior.labelings()
+def _answers(model: FieldModel, case: Case) -> list[tuple[float, bool]]:
+    """Probability of the new labels of every cut, and whether they agree better with the truth than the old ones."""
+    truth, labelings, root = case.example.truth, case.fitted.labelings(), case.fitted.root_mode
     right = [int(((labels == truth) & (truth != VOID)).sum()) for labels in labelings]
-    root = posterior.root_mode
-    return [(one.probability, right[one.mode] > right[root]) for one in questions(posterior)]
+    features = [ChangeFeatures.of(case.example.probs, labelings[root], labels) for labels in labelings]
+    return [(model.answer.probability(one), right[k] > right[root]) for k, one in enumerate(features) if k != root]
 
 
 def _close_pairs(labelings: Labels) -> tuple[int, int]:

@@ -130,7 +130,7 @@ def fit(
         for k in range(fold, len(examples), folds):
             held_out[k] = _loss(model, modes[k])
     before = np.array([log_loss(one.evidence, one.labels) for one in modes])
-    table = (_measure("negative log-likelihood", before, held_out), _iou(examples, exponent, kernels, solver))
+    table = (measured("negative log-likelihood", before, held_out), _iou(examples, exponent, kernels, solver))
     fitted = calibrated(blank if held_out.mean() < before.mean() else replace(blank, kernels=None, search=None), modes)
     return replace(fitted, images=len(examples), fingerprint=_hash(examples), table=table)
 
@@ -272,10 +272,10 @@ def _iou(examples: Sequence[Example], exponent: float, kernels: Kernels, solver:
         n_labels = image.probs.shape[-1]
         rows.append([mean_iou([image.truth], [x], n_labels) for x in (image.probs.argmax(-1), mode.labeling())])
     before, after = np.array(rows).T
-    return _measure("mean IoU", before, after)
+    return measured("mean IoU", before, after)
 
 
-def _measure(name: str, before: Floats, after: Floats) -> Measure:
+def measured(name: str, before: Floats, after: Floats) -> Measure:
     """Means, and a bootstrap interval of the mean difference."""
     change, rng = after - before, np.random.default_rng(0)
     means = change[rng.integers(0, len(change), (RESAMPLES, len(change)))].mean(1)

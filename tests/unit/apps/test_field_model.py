@@ -100,7 +100,7 @@ def test_a_stronger_field_gives_the_alternatives_and_the_fitted_one_the_answer(d
     assert len(strong.modes) > 1
     answer = mf.mean_field(weak.energy(probs, image[..., None].astype(float)))
     np.testing.assert_array_equal(strong.modes[0].marginals, answer.marginals)
-    assert (strong.labelings()[1] != strong.labelings()[0])[:, 16:].mean() > 0.9
+    assert (strong.labelings()[1] != strong.labelings()[0]).mean() > 0.4
 
 
 @pytest.mark.parametrize("model", [PLAIN, replace(PLAIN, kernels=None, table=()), replace(PLAIN, search=mf.Kernels())])
