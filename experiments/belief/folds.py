@@ -177,6 +177,7 @@ def _iou(truth: Labels, labels: Labels) -> float:
     return 100 * mean_iou([truth], [labels])
 
 
-def _counts(truth: Labels, labels: Labels) -> list[list[int]]:
-    n_labels = 21
-    return [[int(v) for v in row] for row in confusion(truth, labels, n_labels)]
+def _counts(truth: Labels, labels: Labels) -> list[tuple[int, int, int]]:
+    """True label, label and number of pixels, for the pairs that occur."""
+    table = confusion(truth, labels)
+    return [(int(t), int(label), int(table[t, label])) for t, label in np.argwhere(table)]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from experiments.belief.table import table
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
@@ -25,11 +27,20 @@ def page_text(results: dict[str, Any]) -> str:
     """The Markdown of the page."""
     made_by = results["made_by"]
     return PageTemplate.read("belief").fill(
+        losses=_losses(results["rows"]),
         tables="\n\n".join(_section(results["rows"], network) for network in TITLES),
         size="full size" if made_by["step"] == 1 else f"1/{made_by['step']} of the size",
         command=made_by["command"],
         versions=version_list(made_by),
     )
+
+
+def _losses(rows: Sequence[Row]) -> str:
+    """Mean losses of pixels, the network's own probabilities first."""
+    parts = [[row["losses"] for row in rows if row["network"] == network] for network in TITLES]
+    names = list(rows[0]["losses"])
+    body = [[name, *(f"{np.mean([one[name] for one in part]):.3f}" for part in parts)] for name in names]
+    return markdown_table(("", *(title.lower() for title in TITLES.values())), body)
 
 
 def _section(rows: Sequence[Row], network: str) -> str:

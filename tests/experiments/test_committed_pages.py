@@ -16,7 +16,17 @@ ARGUMENTS = {
     "segmentation": [["segmentation-voc.png", "segmentation-coco.png", "segmentation-vocval7.png"]],
     "video": [134],
 }
-PAGES = ["generic", "motivation", "occupancy", "segmentation", "synthetic", "temperature", "tracking", "video"]
+PAGES = [
+    "belief",
+    "generic",
+    "motivation",
+    "occupancy",
+    "segmentation",
+    "synthetic",
+    "temperature",
+    "tracking",
+    "video",
+]
 
 
 @pytest.mark.parametrize("name", PAGES)
