@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import mixfield as mf
-from mixfield.apps import ModeRanking, as_pixels, segmentation_energy, superpixel_energy
+from mixfield.apps import ModePath, as_pixels, segmentation_energy, superpixel_energy
 from mixfield.reports import demos
 from mixfield.reports.video_page import VideoFrame, video_page
 
@@ -46,7 +46,7 @@ def ambiguous_video(frames: int = 14) -> str:
     rows, columns = np.mgrid[:60, :100]
     texture = np.random.default_rng(0).integers(0, 30, (60, 100, 1), np.uint8)
     kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
-    images, single, posteriors, weights = [], [], [], []
+    images, single, posteriors, evidence = [], [], [], []
     for t in range(frames):
         ball = (rows - 30) ** 2 + (columns - 15 - 5 * t) ** 2 < 180
         image = (np.where(ball[..., None], (205, 75, 55), (70, 90, 110)) + texture).astype(np.uint8)
@@ -56,12 +56,17 @@ def ambiguous_video(frames: int = 14) -> str:
             energy = segmentation_energy(image, scores, kernels=kernels)
             single.append(mf.mean_field(energy).labeling())
             posteriors.append(mf.infer(energy, n_modes=3))
-        weights.append(posteriors[-1].calibrated(ModeRanking(energy, image)))
+        evidence.append(scores)
         images.append(image)
-    chosen = mf.segment_video(images, posteriors, weights=weights).chosen_modes.tolist()
+    path = ModePath()
+    choices = [
+        choice
+        for image, post, scores in zip(images, posteriors, evidence, strict=True)
+        for choice in path.advance(image, post, scores)
+    ] + path.finish()
     pages = [
-        VideoFrame(image, labels, post.labelings(), share, mode)
-        for image, labels, post, share, mode in zip(images, single, posteriors, weights, chosen, strict=True)
+        VideoFrame(image, labels, post.labelings(), choice.probabilities, choice.mode)
+        for image, labels, post, choice in zip(images, single, posteriors, choices, strict=True)
     ]
     return video_page(pages, names=("background", "ball"), title="A ball that the scores miss in some frames")
 

@@ -3,18 +3,17 @@ A video with flickering scores
 ==============================
 
 A ball moves to the right. In two frames the scores of the network miss it, and the mode of largest weight has no ball;
-another mode of the same frame has it. ``mf.segment_video`` chooses one mode per frame such that few matched points
-change their label.
+another mode of the same frame has it. ``mf.segment_video`` chooses one mode per frame: regions that have the colours
+of the ball in other frames, and its shape in the frames around, are the ball.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import mixfield as mf
-from mixfield.apps import ModeRanking, segmentation_energy
 
 # %%
-# Eight small frames: a moving ball, and texture for the optical flow.
+# Eight small frames: a moving ball.
 
 rows, columns = np.mgrid[:48, :80]
 texture = np.random.default_rng(0).integers(0, 30, (48, 80, 1), np.uint8)
@@ -26,18 +25,12 @@ for t in range(8):
     scores.append(np.where(ball, 0.35 if t in (2, 5) else 0.85, 0.15))  # probability of "ball"
 
 # %%
-# Two modes per frame, with calibrated weights, since those of a dense CRF are close to 0 and 1. Then one mode per frame
-# by a shortest path.
+# Two modes per frame, then one of them by a shortest path.
 
 kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
-energies = [segmentation_energy(frame, score, kernels=kernels) for frame, score in zip(frames, scores, strict=True)]
-posteriors = [mf.infer(energy, n_modes=2) for energy in energies]
-weights = [
-    post.calibrated(ModeRanking(energy, frame))
-    for post, energy, frame in zip(posteriors, energies, frames, strict=True)
-]
-found = mf.segment_video(frames, posteriors, weights=weights)
-print("mode chosen in each frame:", found.chosen_modes, " share of matched points:", found.matched.round(2))
+posteriors = [mf.segment(frame, score, n_modes=2, kernels=kernels) for frame, score in zip(frames, scores, strict=True)]
+found = mf.segment_video(frames, posteriors, scores=scores)
+print("mode chosen in each frame:", found.chosen_modes, " its probability:", found.probabilities.round(2))
 
 # %%
 # Above, the mode of largest weight of each frame, with two errors; below, the chosen mode.

@@ -1,83 +1,84 @@
-"""The modes of one frame of a video, compared with the truth and with the frame before."""
+"""The modes of one frame of a video: what the temporal choice sees of them, and the truth."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from experiments.annotated import Example
+from experiments.annotated import VOID, Example
 from experiments.measurements import Row
 from experiments.quiet import ignore_warnings
-from mixfield.apps import mode_features
-from mixfield.apps.matching import Flow, Matches
-from mixfield.apps.video import changes
-from mixfield.baselines.single import MaxWVariable
-from mixfield.energy import DenseCRF
+from mixfield import Kernels
+from mixfield.apps import FieldModel
+from mixfield.apps.mode_path import FrameModes
+from mixfield.apps.pictures import intensities
+from mixfield.apps.questions import ChangeFeatures
 from mixfield.metrics import confusion
-from mixfield.mixture import MixturePosterior, breadth_first, infer
+from mixfield.mixture import MixturePosterior, infer
 
-Floats = NDArray[np.float64]
+FIELDS = ("model", "deeplab")
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A frame and its modes by method.
+    """A frame and its modes.
 
     Attributes
     ----------
     example : image, truth and scores.
+    field : ``model``, the default model, or ``deeplab``, its kernels.
     count : number of modes.
     """
 
     example: Example
+    field: str
     count: int
 
     @cached_property
-    def crf(self) -> DenseCRF:
-        return self.example.energy()
+    def posterior(self) -> MixturePosterior:
+        """The modes of the field, whose bandwidths in pixels are divided by the reduction of the image."""
+        with ignore_warnings():
+            if self.field == "deeplab":
+                return infer(self.example.energy(), self.count)
+            return _model(self.example.step).modes(self.example.probs, intensities(self.example.image), self.count)
 
     @cached_property
-    def posteriors(self) -> dict[str, MixturePosterior]:
-        """``modes`` of `infer` with its defaults, and two modes ``clamped`` by MaxW."""
+    def modes(self) -> FrameModes:
+        return FrameModes.of(self.example.image, self.posterior, self.example.probs)
+
+    def row(self, n_labels: int) -> Row:
+        """Counts against the truth, what the network says, and whether each mode is better where it differs."""
+        labelings = self.posterior.labelings()
+        root = labelings[self.posterior.root_mode]
         return {
-            "modes": self._infer(self.count),
-            "clamped": self._infer(2, criterion=MaxWVariable(), order=breadth_first),
-        }
-
-    def _infer(self, count: int, **options: Any) -> MixturePosterior:
-        with ignore_warnings():
-            return infer(self.crf, count, **options)
-
-    def row(self, n_labels: int, before: Frame | None = None) -> Row:
-        """Counts against the truth and changes of labels from the frame before, by method."""
-        matches = None if before is None else Flow().match(before.example.image, self.example.image)
-        row: Row = {"matched": None if matches is None else matches.share}
-        for name, posterior in self.posteriors.items():
-            row[name] = self._method(posterior, n_labels)
-            if before is not None and matches is not None:
-                row[name]["steps"] = _steps(before.posteriors[name], posterior, matches)
-        return row
-
-    def _method(self, posterior: MixturePosterior, n_labels: int) -> Row:
-        labelings = posterior.labelings()
-        return {
+            "root": self.posterior.root_mode,
             "counts": [confusion(self.example.truth, labels, n_labels).tolist() for labels in labelings],
-            "features": mode_features(posterior, self.crf, self.example.image).round(4).tolist(),
-            "log_z": [mode.log_z for mode in posterior.modes],
-            "root": posterior.root_mode,
+            "network": self.modes.network.round(4).tolist(),
+            "weights": [round(self._weight(root, labels), 4) for labels in labelings],
+            "better": [self._better(root, labels) for labels in labelings],
         }
 
+    def _weight(self, root: Any, labels: Any) -> float:
+        """Calibrated log-weight of a mode relative to mean field."""
+        if (root == labels).all():
+            return 0.0
+        return FieldModel.default().weight.score(ChangeFeatures.of(self.example.probs, root, labels))
 
-def _steps(before: MixturePosterior, after: MixturePosterior, matches: Matches) -> list[list[float]]:
-    """(K, M) share of matching points that change their label, from each mode to each mode."""
-    first, second = _marginals(before)[:, matches.first], _marginals(after)[:, matches.second]
-    return changes(first, second).round(6).tolist()
+    def _better(self, root: Any, labels: Any) -> bool:
+        truth = self.example.truth
+        changed = (root != labels) & (truth != VOID)
+        return bool(np.sum(truth[changed] == labels[changed]) > np.sum(truth[changed] == root[changed]))
 
 
-def _marginals(posterior: MixturePosterior) -> Floats:
-    """(K, n, L) marginals of all modes."""
-    return np.stack([np.asarray(mode.marginals).reshape(-1, mode.marginals.shape[-1]) for mode in posterior.modes])
+def _model(step: int) -> FieldModel:
+    """The default model for images reduced by ``step``."""
+    model = FieldModel.default()
+    kernels, search = (None if one is None else _reduced(one, step) for one in (model.kernels, model.search))
+    return replace(model, kernels=kernels, search=search)
+
+
+def _reduced(kernels: Kernels, step: int) -> Kernels:
+    return replace(kernels, smooth_sxy=kernels.smooth_sxy / step, sxy=kernels.sxy / step)

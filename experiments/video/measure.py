@@ -1,16 +1,18 @@
-"""The measurements on videos: one per frame."""
+"""The measurements on videos: one per sequence and field."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from experiments.annotated import AnnotatedFolder, Network
 from experiments.measurements import Row
-from experiments.video.frame import Frame
+from experiments.video.frame import FIELDS, Frame
 
 KINDS: tuple[tuple[str, Network], ...] = (("camvid", "espnet"), ("davis", "dl513"))
+SPACINGS = (1, 2, 3)  # of the frames: faster motion, to fit on
 
 
 def sequences(data: Path) -> list[AnnotatedFolder]:
@@ -23,42 +25,45 @@ def sequences(data: Path) -> list[AnnotatedFolder]:
     ]
 
 
-def tasks(data: Path, *, count: int, every: int, step: int = 1) -> dict[str, tuple[Any, ...]]:
-    """Name and values of every measurement: a frame, and the one before it."""
+def tasks(data: Path, *, count: int, every: int, step: int) -> dict[str, tuple[Any, ...]]:
+    """Name and values of every measurement."""
     return {
-        f"{source.folder.name} {names[t]}": (
-            source.folder,
-            source.net,
-            tuple(names[max(0, t - 1) : t + 1]),
-            count,
-            step,
-        )
+        f"{field} {source.folder.name}": (source.folder, source.net, field, count, every, step)
         for source in sequences(data)
-        for names in [source.names[::every]]
-        for t in range(len(names))
+        for field in FIELDS
     }
 
 
-def measure(folder: Path, net: Network, names: tuple[str, ...], count: int, step: int) -> Row:
-    """The modes of the last of one or two successive frames, against the truth and the frame before.
+def measure(folder: Path, net: Network, field: str, count: int, every: int, step: int) -> Row:
+    """The modes of all frames of a sequence, and what the temporal choice sees of them.
 
     Parameters
     ----------
     folder, net : a sequence and its network.
-    names : the frame before, if there is one, and the frame.
+    field : one of `FIELDS`.
     count : number of modes.
+    every : one frame in so many is used.
     step : frames are reduced to means of blocks of so many pixels along a side.
     """
-    *before, frame = (_frame(folder, net, name, count, step) for name in names)
-    place = {"kind": folder.parent.name, "sequence": folder.name, "frame": names[-1]}
-    return place | frame.row(_source(folder, net).n_labels, *before)
+    source = AnnotatedFolder(folder, net)
+    frames = [Frame(source.load(name).reduced(step), field, count) for name in source.names[::every]]
+    return {
+        "kind": folder.parent.name,
+        "sequence": folder.name,
+        "field": field,
+        "frames": [frame.row(source.n_labels) for frame in frames],
+        "chains": [
+            {"spacing": spacing, "start": start, **chain(frames[start::spacing])}
+            for spacing in SPACINGS
+            for start in range(spacing)
+        ],
+    }
 
 
-@lru_cache(maxsize=1)
-def _source(folder: Path, net: Network) -> AnnotatedFolder:
-    return AnnotatedFolder(folder, net)
-
-
-@lru_cache(maxsize=2)  # the next measurement needs a frame again
-def _frame(folder: Path, net: Network, name: str, count: int, step: int) -> Frame:
-    return Frame(_source(folder, net).load(name).reduced(step), count)
+def chain(frames: Sequence[Frame]) -> Row:
+    """Likeness of the modes of each frame, given the colours of all others, and gains in overlap between successive."""
+    total = sum(frame.modes.histograms for frame in frames)
+    return {
+        "likeness": [frame.modes.likeness(total - frame.modes.histograms).round(4).tolist() for frame in frames],
+        "gains": [before.modes.gains(after.modes).round(4).tolist() for before, after in pairwise(frames)],
+    }

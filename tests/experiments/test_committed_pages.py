@@ -14,7 +14,6 @@ FOLDER = Path(__file__).parents[2] / "docs" / "reproduction"
 NUMBER = re.compile(r"\d+\.\d+")
 ARGUMENTS = {
     "segmentation": [["segmentation-voc.png", "segmentation-coco.png", "segmentation-vocval7.png"]],
-    "video": [134],
 }
 PAGES = [
     "belief",

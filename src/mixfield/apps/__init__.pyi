@@ -3,6 +3,9 @@ from .detection import positions as positions
 from .field_model import FieldModel as FieldModel
 from .fitting import fit as fit
 from .kernels import Kernels as Kernels
+from .mode_path import Choice as Choice
+from .mode_path import Consistency as Consistency
+from .mode_path import ModePath as ModePath
 from .questions import Question as Question
 from .questions import questions as questions
 from .ranking import ModeRanking as ModeRanking
@@ -23,7 +26,5 @@ from .tracking import Tracks as Tracks
 from .tracking import track as track
 from .tuning import Tuning as Tuning
 from .tuning import tune as tune
-from .video import Consistency as Consistency
-from .video import ModePath as ModePath
 from .video import VideoSegmentation as VideoSegmentation
 from .video import segment_video as segment_video

@@ -16,6 +16,8 @@ from mixfield.cli.terminal import Progress, say
 from mixfield.cli.video_frames import MODES, PendingFrame, SegmentFrame, load_frames
 from mixfield.cli.video_output import DONE, VideoOutput
 
+SHOWN = 5  # frames that are named on the terminal
+
 
 def video(
     frames: Annotated[Path, typer.Argument(help="A folder of images in order, or a video file.")],
@@ -27,8 +29,8 @@ def video(
         "mixfield-video"
     ),
     lag: Annotated[int, typer.Option(min=0, help="Frames to look ahead before a mode is chosen.")] = 10,
-    stiffness: Annotated[
-        float | None, typer.Option(help="Cost in nats if every point changed its label.  [default: 40]")
+    caution: Annotated[
+        float | None, typer.Option(help="Log-odds of mean field if nothing speaks against it.  [default: 1.85]")
     ] = None,
     rate: Annotated[float, typer.Option(min=0.1, help="Frames per second of the film.")] = 5.0,
     logits: Annotated[bool, typer.Option("--logits", help="The scores are logits or log-probabilities.")] = False,
@@ -40,19 +42,19 @@ def video(
     scheduler: batching.Scheduler = "",
     as_json: Json = False,
 ) -> None:
-    """Segment a video: labels that follow the points they belong to.
+    """Segment a video: one segmentation per frame, such that labels keep their colours and shapes.
 
     Writes modes/ (posteriors), then labels/ and mean_field/ (indexed PNG), video.mp4 with both side by side,
     report.html, video.npz to make that page again, and at the end frames.json.
     """
     from mixfield import batch
-    from mixfield.apps.video import Consistency
+    from mixfield.apps.mode_path import Consistency
     from mixfield.io.kernels import read_kernels
     from mixfield.io.scored_frames import ScoredFrames
 
     check_folder(out)
     source = ScoredFrames(frames.absolute(), scores.absolute())
-    consistency = Consistency(lag=lag) if stiffness is None else Consistency(lag=lag, stiffness=stiffness)
+    consistency = Consistency(lag=lag) if caution is None else Consistency(lag=lag, caution=caution)
     work = SegmentFrame(source, modes, None if kernels is None else read_kernels(kernels), logits, seed, threads)
     items = [batch.Item(f.name, f, (f.picture, f.scores)) for f in source.frames() if f.scores is not None]
     started = time.perf_counter()
@@ -60,7 +62,7 @@ def video(
     outcomes = batch.map(work, items, out, settings=work.settings(), engine=where)
     results = batching.follow(outcomes, "frames", len(items), quiet=as_json)
     results.check()
-    rows = _choose(source, results.facts, consistency, VideoOutput(out, rate, title=frames.name), quiet=as_json)
+    rows = _choose(work, results.facts, consistency, VideoOutput(out, rate, title=frames.name), quiet=as_json)
     summary = {
         "frames": rows,
         "out": str(out),
@@ -72,14 +74,15 @@ def video(
 
 
 def _choose(
-    source: Any, facts: dict[str, Any], consistency: Any, output: VideoOutput, *, quiet: bool
+    work: SegmentFrame, facts: dict[str, Any], consistency: Any, output: VideoOutput, *, quiet: bool
 ) -> list[dict[str, Any]]:
     """Choose one mode per frame and write the frames; returns a row per frame."""
-    from mixfield.apps.video import ModePath, follow
+    from mixfield.apps.mode_path import ModePath
+    from mixfield.apps.video import follow
 
-    frames = source.frames()
+    frames = work.source.frames()
     pending: deque[PendingFrame] = deque()
-    loaded = load_frames(source, frames, output.out / MODES, facts, pending)
+    loaded = load_frames(work, frames, output.out / MODES, facts, pending)
     with Progress("choice", len(frames), quiet=quiet) as advance, output:
         for decided in follow(loaded, ModePath(consistency)):
             output.add(decided, pending.popleft())
@@ -107,6 +110,14 @@ def _print(summary: dict[str, Any], results: batching.Results, out: Path) -> Non
     earlier = f", the modes of {results.tally.reused} from an earlier run" if results.tally.reused else ""
     say(
         f"{len(rows)} frames in {summary['seconds']:.1f} s{earlier}; {starts} unbroken chains, {missing} missing; "
-        f"another mode than mean field in {changed}",
+        f"another mode than mean field in {changed}{_named([row for row in rows if row['differs']])}",
         f"wrote {out}/: report.html, video.mp4, labels/, mean_field/, modes/, frames.json",
     )
+
+
+def _named(rows: list[dict[str, Any]]) -> str:
+    """The first frames with another mode, and its probability."""
+    if not rows:
+        return ""
+    named = [f"{row['frame']} (mode {row['mode'] + 1}, {row['probability']:.0%})" for row in rows[:SHOWN]]
+    return ": " + ", ".join(named) + (", ..." if len(rows) > SHOWN else "")

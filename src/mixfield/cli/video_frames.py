@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ class SegmentFrame:
     ----------
     source : frames and scores.
     modes, logits, seed, threads : options of the verb.
-    kernels : None for the defaults.
+    kernels : of the dense CRF; None for the field of the default model.
     """
 
     source: ScoredFrames
@@ -38,21 +38,32 @@ class SegmentFrame:
     threads: int | None
 
     def __call__(self, frame: Frame, folder: Path) -> dict[str, Any]:
-        """An item of a batch; returns the calibrated weights of the modes."""
+        """An item of a batch; returns the seconds that it took."""
         import mixfield as mf
-        from mixfield.apps import ModeRanking, segmentation_energy
+        from mixfield.apps import FieldModel, segmentation_energy
+        from mixfield.apps.pictures import intensities
+
+        started = time.perf_counter()
+        image, probs = self.source.picture(frame), self.probabilities(frame)
+        with solver(self.threads) as how:
+            if self.kernels is None:
+                model = FieldModel.default()
+                posterior = model.modes(probs, intensities(image), self.modes, rng=self.seed, solver=how)
+            else:
+                energy = segmentation_energy(image, probs, kernels=self.kernels)
+                posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
+        (folder / MODES).mkdir()
+        posterior.save(folder / MODES / f"{frame.name}.npz")
+        return {"seconds": time.perf_counter() - started}
+
+    def probabilities(self, frame: Frame) -> Any:
+        """(H, W, L) of the scores of a frame."""
+        from mixfield.apps.evidence import probabilities
         from mixfield.io.scores import read_scores
 
         assert frame.scores is not None
-        started = time.perf_counter()
-        image, scores = self.source.picture(frame), read_scores(frame.scores)
-        with solver(self.threads) as how:
-            energy = segmentation_energy(image, scores, kernels=self.kernels, logits=self.logits)
-            posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
-            weights = posterior.calibrated(ModeRanking(energy, image))
-        (folder / MODES).mkdir()
-        posterior.save(folder / MODES / f"{frame.name}.npz")
-        return {"weights": weights.tolist(), "seconds": time.perf_counter() - started}
+        shape = self.source.picture(frame).shape[:2]
+        return probabilities(read_scores(frame.scores), shape, logits=self.logits)
 
     def settings(self) -> dict[str, Any]:
         """Everything that the modes depend on; the choice among them is made later."""
@@ -78,20 +89,18 @@ class PendingFrame:
     image : (H, W) or (H, W, 3).
     mean_field : (H, W) labels of the root mode.
     labelings : (K, H, W) labels of all modes.
-    weights : (K,) calibrated weights.
     """
 
     name: str
     image: Any = None
     mean_field: Any = None
     labelings: Any = None
-    weights: Any = None
 
 
 def load_frames(
-    source: ScoredFrames, frames: Iterable[Frame], folder: Path, facts: dict[str, Any], pending: deque[PendingFrame]
+    work: SegmentFrame, frames: Iterable[Frame], folder: Path, done: Container[str], pending: deque[PendingFrame]
 ) -> Iterator[tuple[Any, MixturePosterior | None, Any]]:
-    """Image, modes and weights of each frame, as `mixfield.apps.video.follow` takes them; Nones for a missing frame.
+    """Image, modes and scores of each frame, as `mixfield.apps.video.follow` takes them; Nones for a missing frame.
 
     What the output needs of a frame, without its large marginals, is appended to ``pending``; the caller removes it
     when the mode is chosen.
@@ -99,11 +108,11 @@ def load_frames(
     import mixfield as mf
 
     for frame in frames:
-        if frame.name not in facts:
+        if frame.name not in done:
             pending.append(PendingFrame(frame.name))
             yield None, None, None
             continue
-        image, posterior = source.picture(frame), mf.load(folder / f"{frame.name}.npz")
-        labelings, weights = posterior.labelings(), facts[frame.name]["weights"]
-        pending.append(PendingFrame(frame.name, image, labelings[posterior.root_mode], labelings, weights))
-        yield image, posterior, weights
+        image, posterior = work.source.picture(frame), mf.load(folder / f"{frame.name}.npz")
+        labelings = posterior.labelings()
+        pending.append(PendingFrame(frame.name, image, labelings[posterior.root_mode], labelings))
+        yield image, posterior, work.probabilities(frame)

@@ -10,6 +10,7 @@ from mixfield import _files
 from mixfield.cli.video_frames import PendingFrame
 
 if TYPE_CHECKING:
+    from mixfield.apps.mode_path import Choice
     from mixfield.apps.video import Decided
     from mixfield.reports.video_page import VideoFrame
 
@@ -47,12 +48,12 @@ class VideoOutput:
 
     def add(self, decided: Decided, frame: PendingFrame) -> None:
         """Write one frame."""
-        row = {"frame": frame.name, "mode": None, "differs": 0.0, "matched": None, "starts": False}
-        if decided.labels is None:
+        row = {"frame": frame.name, "mode": None, "probability": None, "differs": 0.0, "common": None, "starts": False}
+        if decided.choice is None:
             self._remove(frame.name)
         else:
             row |= self._write(decided, frame)
-            self._show(decided, frame)
+            self._show(decided.choice, frame)
         self.rows.append(row)
 
     def write_page(self) -> None:
@@ -79,12 +80,13 @@ class VideoOutput:
         self._film.add(side_by_side(frame.image, frame.mean_field, decided.labels))
         return {
             "mode": decided.mode,
+            "probability": decided.probability,
             "differs": float((decided.labels != frame.mean_field).mean()),
-            "matched": None if math.isnan(decided.matched) else decided.matched,
+            "common": None if math.isnan(decided.common) else decided.common,
             "starts": decided.starts,
         }
 
-    def _show(self, decided: Decided, frame: PendingFrame) -> None:
+    def _show(self, choice: Choice, frame: PendingFrame) -> None:
         """Keep a frame for the page."""
         from mixfield.reports.video_page import VideoFrame
 
@@ -92,5 +94,5 @@ class VideoOutput:
             modes = frame.labelings.astype("uint8" if frame.labelings.max() < 256 else "int32")
             number = len(self.rows)
             self._shown.append(
-                VideoFrame(frame.image, frame.mean_field, modes, frame.weights, decided.mode, number=number)
+                VideoFrame(frame.image, frame.mean_field, modes, choice.probabilities, choice.mode, number=number)
             )

@@ -12,7 +12,7 @@ def test_a_video_resumes_where_it_was_stopped(clip):
     folders = ["--work", str(clip / "work"), "--out", str(clip / "out")]
     assert CliRunner().invoke(app, [*command, *folders]).exit_code == 0
     page = (clip / "out" / "video.md").read_text()
-    (clip / "work" / "square_01.json").unlink()
+    (clip / "work" / "model_square.json").unlink()
     assert CliRunner().invoke(app, [*command, *folders]).exit_code == 0
     assert (clip / "out" / "video.md").read_text() == page
     other = CliRunner().invoke(app, [*command[:-1], "3", *folders])

@@ -5,48 +5,55 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.video.evaluate import evaluate
+from experiments.video.evaluate import HARD, Video, calibration, choose, shares, thinned
 from mixfield.apps import Consistency
 
 RIGHT, WRONG = [[8, 0], [0, 8]], [[8, 0], [8, 0]]
+COLOURS = Consistency(network=0.0, colour=4.0, shape=0.0, caution=1.0)
 
 
-def _frame(t, n_modes=2, jump=0.0, kind="davis", sequence="one"):
-    """Mean field (mode 0) is wrong, mode 1 is right; the ranking prefers neither."""
-    method = {"counts": [WRONG, RIGHT][:n_modes], "features": np.zeros((n_modes, 7)).tolist(), "root": 0}
-    method |= {"log_z": [0.0, -50.0][:n_modes], "steps": (jump * (1 - np.eye(n_modes))).tolist()}
-    row = {"kind": kind, "sequence": sequence, "frame": str(t), "matched": 1.0 if t else None}
-    return row | {"modes": method, "clamped": method}
+def row(likeness, field="model", sequence=HARD[0]):
+    """Mean field (mode 0) is wrong, mode 1 is right; colours speak for it as given."""
+    frame = {
+        "counts": [WRONG, RIGHT],
+        "network": [0.0, 0.0],
+        "weights": [0.0, -1.0],
+        "better": [False, True],
+        "root": 0,
+    }
+    chains = [
+        {
+            "spacing": spacing,
+            "start": start,
+            "likeness": [[0.0, value] for value in likeness[start::spacing]],
+            "gains": np.zeros((len(likeness[start::spacing]) - 1, 2, 2)).tolist(),
+        }
+        for spacing in (1, 2)
+        for start in range(spacing)
+    ]
+    return {"field": field, "sequence": sequence, "frames": [frame] * len(likeness), "chains": chains}
 
 
-def test_oracle_and_mean_field():
-    found = evaluate([_frame(t) for t in range(3)])
-    assert list(found) == ["davis one", "davis"]
-    assert found["davis one"]["best mode"] == 100
-    assert found["davis one"]["mean field"] == pytest.approx(25)
-    assert found["davis one"]["modes + temporal"] == pytest.approx(25)  # caution
-    assert found["davis one"]["MaxW + temporal"] == pytest.approx(25)  # weights
+def test_oracle_mean_field_and_chance():
+    scores = Video(row([0.0] * 6), COLOURS).mean_ious()
+    assert scores["best mode"] == 100
+    assert scores["mean field"] == scores["by weight"] == scores["left out"] == pytest.approx(25)
+    assert 40 < scores["random"] < 75
 
 
-def test_negative_caution_leaves_mean_field():
-    bold = Consistency(caution=-1.0)
-    assert evaluate([_frame(t) for t in range(3)], consistency=bold)["davis one"]["modes + temporal"] == 100
+def test_modes_are_chosen_by_the_odds():
+    assert choose(row([0.5, 0.2, 0.3]), COLOURS) == [1, 0, 1]
+    assert choose(row([0.5, 0.2, 0.3, 0.2]), COLOURS, 1) == [1, 1]  # every second frame
 
 
-def test_stiffness_keeps_the_labels():
-    """The ranking of the second frame prefers mode 1; with a cost of changes, its neighbours take this mode too."""
-    rows = [_frame(t, jump=1.0) for t in range(3)]
-    rows[1]["modes"] = rows[1]["modes"] | {"features": [[0.0] * 7, [1.0] + [0.0] * 6]}
-    coefficients = (10.0, 0, 0, 0, 0, 0, 0)
-    loose, stiff = (
-        evaluate(rows, coefficients=coefficients, consistency=Consistency(stiffness=stiffness))["davis one"]
-        for stiffness in (1e-3, 40.0)
-    )
-    assert 25 < loose["modes + temporal"] < stiff["modes + temporal"] == 100
+def test_shares_and_their_intervals():
+    videos = [Video(row([0.5, 0.5, 0.5, 0.5]), COLOURS), Video(row([0.0] * 4, sequence="easy"), COLOURS)]
+    assert shares(videos, HARD)["model"] == [1, 1, 1]
+    assert shares(videos)["model"] == pytest.approx([0.5, 0.5, 0.5])
+    share, worst = thinned(videos)["model"]
+    assert (share, worst) == (pytest.approx(0.5), 0)
 
 
-def test_kinds_add_the_counts_of_their_sequences():
-    rows = [_frame(0), _frame(0, sequence="two"), _frame(0, kind="camvid", sequence="three")]
-    found = evaluate(rows)
-    assert list(found) == ["davis one", "davis two", "camvid three", "davis", "camvid"]
-    assert found["davis"]["mean field"] == pytest.approx(25)
+def test_stated_probabilities_beside_the_truth():
+    found = calibration([Video(row([0.5, 0.0]), COLOURS)])
+    assert found == {"changes": 1, "stated": pytest.approx(1 / (1 + np.exp(-1))), "better": 1.0}

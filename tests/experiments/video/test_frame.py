@@ -1,4 +1,4 @@
-"""The modes of a frame, compared with the frame before."""
+"""The modes of a frame and the truth."""
 
 from __future__ import annotations
 
@@ -6,27 +6,21 @@ import numpy as np
 import pytest
 
 from experiments.annotated import AnnotatedFolder
-from experiments.video.frame import Frame
+from experiments.video.frame import FIELDS, Frame
 
 
-@pytest.fixture
-def frames(clip):
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_row_has_an_entry_for_each_mode(field, clip):
     source = AnnotatedFolder(clip / "video" / "davis" / "square", "dl513")
-    return [Frame(source.load(name), 2) for name in source.names[:2]]
-
-
-def test_the_first_frame_has_no_changes(frames):
-    row = frames[0].row(2)
-    assert row["matched"] is None
-    assert "steps" not in row["modes"]
-
-
-def test_changes_from_every_mode_to_every_mode(frames):
-    first, second = frames
-    row = second.row(2, first)
-    assert 0 <= row["matched"] <= 1
-    for name in ("modes", "clamped"):
-        shape = len(first.posteriors[name].modes), len(second.posteriors[name].modes)
-        assert np.shape(row[name]["steps"]) == shape
-        assert np.sum(row[name]["counts"][0]) <= second.example.truth.size
-        assert row[name]["root"] == second.posteriors[name].root_mode
+    frame = Frame(source.load(source.names[0]), field, 2)
+    row = frame.row(2)
+    count = len(frame.posterior.modes)
+    assert {len(row[name]) for name in ("counts", "network", "weights", "better")} == {count}
+    assert row["root"] == frame.posterior.root_mode
+    assert not row["better"][row["root"]]
+    assert row["weights"][row["root"]] == 0
+    labelings, truth = frame.posterior.labelings(), frame.example.truth
+    for labels, better in zip(labelings, row["better"], strict=True):
+        changed = labels != labelings[row["root"]]
+        assert better == ((labels == truth)[changed].sum() > (labelings[row["root"]] == truth)[changed].sum())
+    assert np.sum(row["counts"][0]) <= truth.size

@@ -16,6 +16,7 @@ from recordings import save_recording
 from typer.testing import CliRunner
 
 import mixfield as mf
+from mixfield.apps import FieldModel
 from mixfield.cli import app
 from mixfield.cli.segment_images import SegmentImage
 from mixfield.cli.video_frames import SegmentFrame
@@ -52,9 +53,10 @@ def folder(tmp_path):
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Computed modes of images."""
-    calls, infer = [], mf.infer
+    """Computed modes of images, of given kernels or of a model."""
+    calls, infer, modes = [], mf.infer, FieldModel.modes
     monkeypatch.setattr(mf, "infer", lambda *a, **k: calls.append(1) or infer(*a, **k), raising=False)
+    monkeypatch.setattr(FieldModel, "modes", lambda *a, **k: calls.append(1) or modes(*a, **k))
     return calls
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import mixfield as mf
+from mixfield.apps import FieldModel
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
 from mixfield.io import read_image, read_label_map
@@ -84,15 +84,15 @@ def test_a_stopped_run_goes_on(footage, tmp_path, monkeypatch):
     whole, out = tmp_path / "whole", tmp_path / "out"
     words = ["video", images, "--scores", scores, "--modes", 2, "--lag", 1, "--json", "--out"]
     expected = json.loads(CliRunner().invoke(app, [*map(str, words), str(whole)]).stdout)
-    infer, calls = mf.infer, []
+    modes, calls = FieldModel.modes, []
 
     def stopped(*arguments, **options):
         calls.append(arguments)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return infer(*arguments, **options)
+        return modes(*arguments, **options)
 
-    monkeypatch.setattr(mf, "infer", stopped, raising=False)
+    monkeypatch.setattr(FieldModel, "modes", stopped)
     result = CliRunner().invoke(app, [*map(str, words), str(out)])
     assert result.exit_code == 130
     assert "stopped (2 of 4" in result.stderr
@@ -106,12 +106,12 @@ def test_a_stopped_run_goes_on(footage, tmp_path, monkeypatch):
     assert (out / "video.mp4").stat().st_size == (whole / "video.mp4").stat().st_size
 
 
-def test_another_stiffness_takes_the_same_modes(footage, tmp_path, monkeypatch):
+def test_another_caution_takes_the_same_modes(footage, tmp_path, monkeypatch):
     images, scores = footage
     words = [images, "--scores", scores, "--modes", 2, "--out", tmp_path / "out"]
     run(*words)
-    monkeypatch.setattr(mf, "infer", None, raising=False)
-    assert "the modes of 4 from an earlier run" in run(*words, "--stiffness", 5, "--rate", 2).stdout
+    monkeypatch.setattr(FieldModel, "modes", None)
+    assert "the modes of 4 from an earlier run" in run(*words, "--caution", 5, "--rate", 2).stdout
     with pytest.raises(MixfieldError, match="other settings"):
         run(*words, "--seed", 1)
 

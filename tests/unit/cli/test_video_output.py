@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from mixfield.apps.mode_path import Choice
+from mixfield.apps.video import Decided
 from mixfield.cli import video_output
 from mixfield.cli.video_frames import PendingFrame
 from mixfield.cli.video_output import DONE, VideoOutput
@@ -20,11 +21,12 @@ LABELS = np.arange(2 * 16 * 20).reshape(2, 16, 20) % 2
 
 
 def pending(name):
-    return PendingFrame(name, np.zeros((16, 20), np.uint8), LABELS[0], LABELS, [0.6, 0.4])
+    return PendingFrame(name, np.zeros((16, 20), np.uint8), LABELS[0], LABELS)
 
 
-def decided(labels=None, *, mode=1, matched=math.nan):
-    return SimpleNamespace(mode=mode, labels=labels, matched=matched, starts=True)
+def decided(labels=None, *, common=math.nan):
+    choice = None if labels is None else Choice(1, np.array([0.4, 0.6]))
+    return Decided(choice, labels, common, starts=True)
 
 
 def test_frames_become_files(tmp_path, monkeypatch):
@@ -33,10 +35,11 @@ def test_frames_become_files(tmp_path, monkeypatch):
     with VideoOutput(tmp_path, 5.0, title="T") as output:
         assert not (tmp_path / DONE).exists()
         output.add(decided(LABELS[0] + 2), pending("a"))
-        output.add(decided(LABELS[0], matched=0.5), pending("b"))
+        output.add(decided(LABELS[0], common=0.5), pending("b"))
     output.write_page()
     assert [row["differs"] for row in output.rows] == [1.0, 0.0]
-    assert [row["matched"] for row in output.rows] == [None, 0.5]
+    assert [row["probability"] for row in output.rows] == [0.6, 0.6]
+    assert [row["common"] for row in output.rows] == [None, 0.5]
     np.testing.assert_array_equal(read_label_map(tmp_path / "labels" / "a.png"), LABELS[0] + 2)
     np.testing.assert_array_equal(read_label_map(tmp_path / "mean_field" / "a.png"), LABELS[0])
     assert (tmp_path / "video.mp4").stat().st_size > 0
@@ -47,8 +50,9 @@ def test_frames_become_files(tmp_path, monkeypatch):
 def test_a_missing_frame_removes_results_of_an_earlier_run(tmp_path):
     with VideoOutput(tmp_path, 5.0, title="T") as output:
         output.add(decided(LABELS[0]), pending("a"))
-        output.add(decided(mode=-1), PendingFrame("a"))
-    assert output.rows[1] == {"frame": "a", "mode": None, "differs": 0.0, "matched": None, "starts": False}
+        output.add(decided(), PendingFrame("a"))
+    empty = {"mode": None, "probability": None, "differs": 0.0, "common": None, "starts": False}
+    assert output.rows[1] == {"frame": "a", **empty}
     assert not list((tmp_path / "labels").iterdir())
     assert not list((tmp_path / "mean_field").iterdir())
 

@@ -83,7 +83,11 @@ def video():
     posteriors = [random_posterior(modes=2)[0], None, random_posterior(modes=3)[0]]
     images = [random_posterior()[1], None, random_posterior()[1]]
     labels = np.stack([posteriors[0].labelings()[1], np.full((6, 8), -1), posteriors[2].labelings()[0]])
-    return VideoSegmentation(labels, np.array([1, -1, 0]), np.full(3, np.nan), (0, 2)), images, posteriors
+    return (
+        VideoSegmentation(labels, np.array([1, -1, 0]), np.full(3, 0.6), np.full(3, np.nan), (0, 2)),
+        images,
+        posteriors,
+    )
 
 
 def test_a_video_with_its_images_and_posteriors(video, tmp_path):

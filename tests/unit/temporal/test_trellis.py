@@ -1,4 +1,4 @@
-"""Sequences of modes: the shortest path is the one that enumeration finds, whole or as a stream."""
+"""Sequences of modes: the shortest path and the probabilities of modes are those that enumeration finds."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from mode_sequences import total_cost
 
 from mixfield.errors import MixfieldError
-from mixfield.temporal.trellis import Trellis, shortest_path
+from mixfield.temporal.trellis import mode_probabilities, shortest_path
 
 
 @pytest.fixture
@@ -25,50 +26,28 @@ def _trellis(rng, frames):
     return costs, steps
 
 
-def _streamed(costs, steps, lag):
-    trellis, chosen = Trellis(lag), []
-    for cost, step in zip(costs, [None, *steps], strict=True):
-        chosen.append(list(trellis.advance(cost, step)))
-    return chosen, trellis.finish()
-
-
-def _total_cost(path, costs, steps):
-    """Sum of costs and transitions along a sequence of modes."""
-    total = sum(cost[mode] for mode, cost in zip(path, costs, strict=True))
-    hops = zip(path, path[1:], steps, strict=False)
-    return total + sum(0.0 if step is None else step[before, after] for before, after, step in hops)
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_the_path_is_the_cheapest_of_all(seed):
     rng = np.random.default_rng(seed)
     costs, steps = _trellis(rng, int(rng.integers(1, 6)))
     everything = itertools.product(*(range(len(cost)) for cost in costs))
-    cheapest = min(_total_cost(path, costs, steps) for path in everything)
-    assert _total_cost(shortest_path(costs, steps).tolist(), costs, steps) == pytest.approx(cheapest)
+    cheapest = min(total_cost(path, costs, steps) for path in everything)
+    assert total_cost(shortest_path(costs, steps), costs, steps) == pytest.approx(cheapest)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_a_long_lag_gives_the_whole_path(seed):
-    costs, steps = _trellis(np.random.default_rng(seed), 8)
-    early, rest = _streamed(costs, steps, 20)
-    assert [*itertools.chain(*early), *rest] == shortest_path(costs, steps).tolist()
+@pytest.mark.parametrize("seed", range(20))
+def test_probabilities_are_sums_over_all_sequences(seed):
+    rng = np.random.default_rng(seed)
+    costs, steps = _trellis(rng, int(rng.integers(1, 6)))
+    paths = list(itertools.product(*(range(len(cost)) for cost in costs)))
+    weights = np.exp([-total_cost(path, costs, steps) for path in paths])
+    for t, found in enumerate(mode_probabilities(costs, steps)):
+        of_modes = [sum(weights[i] for i, path in enumerate(paths) if path[t] == k) for k in range(len(costs[t]))]
+        assert found == pytest.approx(np.array(of_modes) / weights.sum())
 
 
-@pytest.mark.parametrize("lag", [0, 1, 3])
-def test_decisions_do_not_depend_on_frames_after_the_lag(lag, rng):
-    costs, steps = _trellis(rng, 12)
-    early, rest = _streamed(costs, steps, lag)
-    assert len([*itertools.chain(*early), *rest]) == 12
-    for end in range(1, 12):
-        again, _ = _streamed(costs[:end], steps[: end - 1], lag)
-        assert again == early[:end]
-
-
-def test_without_lag_the_next_frame_follows_from_the_decision():
-    stay = [[0, 9], [9, 0]]
-    early, rest = _streamed([[0, 1], [0.5, 0], [0.5, 0]], [stay, stay], 0)
-    assert (early, rest) == ([[0], [0], [0]], [])
+def test_no_frames():
+    assert shortest_path([], []).tolist() == mode_probabilities([], []) == []
 
 
 def test_a_broken_chain_is_two_chains(rng):
