@@ -28,8 +28,7 @@ def demo_figure() -> None:
     from matplotlib import pyplot
 
     photo = mf.datasets.scribbled_photo()
-    energy = superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=demos.CERTAINTY)
-    post = as_pixels(mf.infer(energy, 4), photo.superpixels)
+    post = mf.segment(photo.image, photo.scribbles)
     given = photo.image.copy()
     given[photo.scribbles == 0], given[photo.scribbles == 1] = (40, 110, 255), (255, 221, 0)
     figure, axes = pyplot.subplots(1, 5, figsize=(13, 3), layout="constrained")

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 import mixfield as mf
 from experiments.interactive.photographs import BACKGROUND, OBJECT, UNKNOWN, Labels
 from mixfield.apps import as_pixels, slic_superpixels, superpixel_energy
+from mixfield.apps.canvas import Canvas
+from mixfield.apps.region_field import RegionField, StrokeModel, region_field
+from mixfield.apps.region_modes import pixel_labels, pixel_marginals, region_modes
 
 Labelings = NDArray[np.int64]
 Session = Callable[[Labels], Labelings]  # (H, W) strokes to (K, H, W) labelings
@@ -43,6 +46,33 @@ def potts_mean_field(image: NDArray[Any]) -> Session:
         return np.asarray(mf.mean_field(energy).labeling()[superpixels][None])
 
     return answer
+
+
+def mixture(image: NDArray[Any]) -> Session:
+    """Ours: four modes of the field over regions."""
+    return _on_canvas(image, StrokeModel(), _modes)
+
+
+def single_mean_field(image: NDArray[Any]) -> Session:
+    """One mean field of the same field over regions."""
+    return _on_canvas(image, StrokeModel(), _mean_field)
+
+
+def _on_canvas(
+    image: NDArray[Any], model: StrokeModel, solve: Callable[[Canvas, RegionField, Labels], Labelings]
+) -> Session:
+    canvas = Canvas.of(image)
+    return lambda strokes: solve(canvas, region_field(canvas, strokes, 2, model=model), strokes)
+
+
+def _modes(canvas: Canvas, field: RegionField, strokes: Labels) -> Labelings:
+    found = region_modes(field, N_MODES)
+    return np.stack([pixel_labels(canvas, found, k, strokes) for k in range(len(found.chosen))])
+
+
+def _mean_field(canvas: Canvas, field: RegionField, strokes: Labels) -> Labelings:
+    marginals = mf.mean_field(field.energy).marginals
+    return np.asarray(pixel_marginals(canvas, field, marginals, strokes).argmax(-1)[None])
 
 
 def grabcut(image: NDArray[Any]) -> Session:
@@ -80,8 +110,10 @@ def random_walker(image: NDArray[Any]) -> Session:
 
 
 METHODS: dict[str, Method] = {
+    "mixture": mixture,
+    "mean field of the same field": single_mean_field,
     "Potts superpixels (0.1)": potts_superpixels,
-    "mean field of the same (0.1)": potts_mean_field,
+    "its mean field (0.1)": potts_mean_field,
     "GrabCut": grabcut,
     "random walker": random_walker,
 }
