@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import mixfield as mf
-from mixfield.apps import ModeRanking, as_pixels, segmentation_energy, superpixel_energy
+from mixfield.apps import ModeRanking, segmentation_energy
 from mixfield.reports import demos
 from mixfield.reports.video_page import VideoFrame, video_page
 
