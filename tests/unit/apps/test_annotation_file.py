@@ -76,16 +76,16 @@ def test_damage_is_said(change, tmp_path):
         annotation_file.read(path)
 
 
-@given(st.data())
-def test_any_cut_or_flipped_byte_is_read_or_refused(data, tmp_path_factory):
+@given(draws=st.data())
+def test_any_cut_or_flipped_byte_is_read_or_refused(tmp_path_factory, draws):
     path = tmp_path_factory.mktemp("files") / "a.json"
     annotation_file.write(path, NAMES, SHAPE, actions())
     content = bytearray(path.read_bytes())
-    place = data.draw(st.integers(0, len(content) - 1))
-    if data.draw(st.booleans()):
+    place = draws.draw(st.integers(0, len(content) - 1))
+    if draws.draw(st.booleans()):
         content = content[:place]
     else:
-        content[place] = data.draw(st.integers(0, 255))
+        content[place] = draws.draw(st.integers(0, 255))
     path.write_bytes(bytes(content))
     try:
         names, shape, found = annotation_file.read(path)
