@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import mixfield as mf
-from mixfield.apps import ModePath, as_pixels, segmentation_energy, superpixel_energy
+from mixfield.apps import ModePath, segmentation_energy
 from mixfield.reports import demos
 from mixfield.reports.video_page import VideoFrame, video_page
 
@@ -28,8 +28,7 @@ def demo_figure() -> None:
     from matplotlib import pyplot
 
     photo = mf.datasets.scribbled_photo()
-    energy = superpixel_energy(photo.image, photo.scribbles, photo.superpixels, certainty=demos.CERTAINTY)
-    post = as_pixels(mf.infer(energy, 4), photo.superpixels)
+    post = mf.segment(photo.image, photo.scribbles)
     given = photo.image.copy()
     given[photo.scribbles == 0], given[photo.scribbles == 1] = (40, 110, 255), (255, 221, 0)
     figure, axes = pyplot.subplots(1, 5, figsize=(13, 3), layout="constrained")

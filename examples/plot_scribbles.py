@@ -20,7 +20,7 @@ energy = superpixel_energy(photo.image, photo.scribbles, photo.superpixels, cert
 post = mf.infer(energy, n_modes=4)
 
 # %%
-# Four modes, for the four combinations. `as_pixels` turns the posterior over superpixels into one over pixels.
+# Four modes. `as_pixels` turns the posterior over superpixels into one over pixels.
 
 given = photo.image.copy()
 given[photo.scribbles == 0], given[photo.scribbles == 1] = (40, 110, 255), (255, 221, 0)

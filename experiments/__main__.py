@@ -9,6 +9,7 @@ import typer
 
 from experiments.commands.belief import belief
 from experiments.commands.generic import generic
+from experiments.commands.interactive import interactive
 from experiments.commands.motivation import motivation
 from experiments.commands.occupancy import occupancy
 from experiments.commands.segmentation import segmentation
@@ -25,7 +26,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (occupancy, tracking, synthetic, temperature, motivation, segmentation, belief, video, generic):
+COMMANDS = (occupancy, tracking, synthetic, temperature, motivation, segmentation, belief, video, generic, interactive)
+for command in COMMANDS:
     app.command()(stoppable(command))
 
 

@@ -7,6 +7,7 @@ from . import metrics as metrics
 from . import pydensecrf as pydensecrf
 from . import temporal as temporal
 from . import testing as testing
+from .apps.annotation import Annotation as Annotation
 from .apps.detection import detect as detect
 from .apps.detection import positions as positions
 from .apps.fitting import fit as fit

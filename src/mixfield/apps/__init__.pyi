@@ -1,3 +1,5 @@
+from .annotation import Annotation as Annotation
+from .annotation import Suggestion as Suggestion
 from .detection import detect as detect
 from .detection import positions as positions
 from .field_model import FieldModel as FieldModel
@@ -12,13 +14,14 @@ from .ranking import ModeRanking as ModeRanking
 from .ranking import Tempering as Tempering
 from .ranking import fit_ranking as fit_ranking
 from .ranking import mode_features as mode_features
+from .region_question import RegionQuestion as RegionQuestion
 from .segmentation import entropy_gap as entropy_gap
 from .segmentation import segment as segment
 from .segmentation import segmentation_energy as segmentation_energy
 from .segmentation import segmentation_field as segmentation_field
 from .strokes import is_strokes as is_strokes
+from .strokes import segment_strokes as segment_strokes
 from .strokes import slic_superpixels as slic_superpixels
-from .strokes import stroke_field as stroke_field
 from .superpixels import SegmentationField as SegmentationField
 from .superpixels import as_pixels as as_pixels
 from .superpixels import superpixel_energy as superpixel_energy

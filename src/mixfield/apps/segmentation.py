@@ -15,7 +15,7 @@ from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.field_model import FieldModel
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.pictures import intensities
-from mixfield.apps.strokes import is_strokes, stroke_field
+from mixfield.apps.strokes import is_strokes, segment_strokes
 from mixfield.apps.superpixels import SegmentationField
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
@@ -57,9 +57,7 @@ def segmentation_field(
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
 ) -> SegmentationField:
-    """The field that `segment` solves: superpixels for strokes without kernels, else a dense CRF."""
-    if kernels is None and not logits and is_strokes(scores, unknown):
-        return stroke_field(image, scores, certainty=certainty, unknown=unknown, n_labels=n_labels)
+    """The field that `segment` solves for everything but strokes: a dense CRF."""
     crf = segmentation_energy(
         image,
         scores,
@@ -102,10 +100,10 @@ def segment(
     model : of the field, fitted by `mixfield.fit`, or ``FieldModel.default()``: the weights are calibrated, and mean
         field comes first, then the alternatives by expected usefulness.
     kernels : of the dense CRF if there is no model; the weights are those of the paper, nearly one-hot on photographs.
-        Without both, strokes (a label map in which most pixels are unknown) are segmented by superpixels, which need
+        Without both, strokes (a label map in which most pixels are unknown) are segmented by regions, which need
         scikit-image, see `mixfield.apps.strokes`.
     logits : the scores are logits or log-probabilities.
-    certainty : probability of the label that a label map gives; 0.9 by default, 0.99 for strokes.
+    certainty : probability of the label that a label map gives, 0.9 by default; strokes without kernels are certain.
     unknown : values of a label map that mean an unknown label.
     n_labels : number of labels of a label map; by default its largest label plus one.
     rng, solver, progress : as for `infer`.
@@ -134,6 +132,10 @@ def segment(
             warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum; the notes say what was found
             posterior = model.modes(probs, picture, n_modes, rng=rng, solver=solver, progress=progress)
         return model.calibrate(posterior, probs)
+    if kernels is None and not logits and is_strokes(scores, unknown):
+        return segment_strokes(
+            image, scores, n_modes, unknown=unknown, n_labels=n_labels, rng=rng, solver=solver, progress=progress
+        )
     field = segmentation_field(
         image,
         scores,

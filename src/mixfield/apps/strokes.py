@@ -1,27 +1,35 @@
-"""Strokes: a label map in which most pixels are unknown, segmented by superpixels.
+"""Strokes: a label map in which most pixels are unknown, segmented by regions.
 
-A dense CRF counts each pixel of a stroke as independent evidence and spreads the label of the longest stroke over the
-whole image.  In a graph of superpixels a stroke is one observation for each region it crosses.
+Strokes are certain, and say what regions of similar colour and texture near them are, see
+`mixfield.apps.stroke_evidence`.  The modes are those of a Potts model over a thousand regions; their borders follow the
+image by a guided filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.apps.evidence import UNKNOWN
-from mixfield.apps.pictures import intensities
-from mixfield.apps.superpixels import SegmentationField, superpixel_energy
+from mixfield._progress import Progress
+from mixfield.apps.canvas import Canvas
+from mixfield.apps.evidence import UNKNOWN, from_labels
+from mixfield.apps.pictures import intensities, same_aspect
+from mixfield.apps.region_field import region_field
+from mixfield.apps.region_graph import slic_regions
+from mixfield.apps.region_modes import RegionModes, pixel_marginals, region_modes
+from mixfield.energy.active_labels import restored
 from mixfield.errors import MixfieldError
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.solvers.options import Solver
 
-CERTAINTY = 0.99  # of a stroke, which somebody drew on purpose
+Ints = NDArray[np.int64]
+
 MOSTLY = 0.5  # share of unknown pixels above which a label map is strokes
 SUPERPIXELS = 400
-MIN_PIXELS = 4  # mean size of a superpixel of a small image
-COMPACTNESS = 10.0  # of SLIC: weight of the distance in the image against that of colours
 
 
 def is_strokes(scores: ArrayLike, unknown: Sequence[int] = UNKNOWN) -> bool:
@@ -33,39 +41,65 @@ def is_strokes(scores: ArrayLike, unknown: Sequence[int] = UNKNOWN) -> bool:
     return MOSTLY < share < 1
 
 
-def stroke_field(
+def segment_strokes(
     image: ArrayLike,
     strokes: ArrayLike,
+    n_modes: int = 4,
     *,
-    certainty: float | None = None,
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
-) -> SegmentationField:
-    """The field that `mixfield.segment` solves for strokes; the parameters are those of `mixfield.segment`."""
-    superpixels = slic_superpixels(image)
-    energy = superpixel_energy(
-        image,
-        strokes,
-        superpixels,
-        certainty=CERTAINTY if certainty is None else certainty,
-        unknown=unknown,
-        n_labels=n_labels,
-    )
-    return SegmentationField(energy, superpixels)
+    rng: int | np.random.Generator = 0,
+    solver: Solver | None = None,
+    progress: Progress = None,
+) -> MixturePosterior:
+    """Several weighted segmentations from strokes; the parameters are those of `mixfield.segment`.
+
+    Every mode has the label of each stroke on its pixels.  The weight of a mode is that of all modes that it stands
+    for, see `mixfield.apps.representatives`.
+    """
+    canvas = Canvas.of(image)
+    labels, count = checked_strokes(strokes, canvas.shape, unknown, n_labels)
+    field = region_field(canvas, canvas.reduce_labels(labels), count)
+    found = region_modes(field, n_modes, rng=rng, solver=solver, progress=progress)
+    return over_pixels(canvas, found, labels)
 
 
-def slic_superpixels(image: ArrayLike) -> NDArray[np.int64]:
-    """(H, W) superpixels of an image, numbered from 0, by SLIC of scikit-image."""
-    try:
-        from skimage.segmentation import slic
-    except ImportError:
+def over_pixels(canvas: Canvas, found: RegionModes, strokes: Ints) -> MixturePosterior:
+    """The chosen modes of regions as modes of the pixels; their bounds are those of all modes that they stand for."""
+    field, log_z = found.field, found.posterior.log_z
+    modes = []
+    for k, (number, weight) in enumerate(zip(found.chosen, found.weights, strict=True)):
+        marginals = pixel_marginals(canvas, field, found.marginals(k), strokes).astype(np.float64)
+        marginals = restored(marginals, field.active, field.n_labels)
+        mode = found.posterior.modes[int(number)]
+        bound = log_z + float(np.log(weight))
+        modes.append(replace(mode, marginals=_arrays.frozen(marginals), log_z=bound, constraints=()))
+    return replace(found.posterior, modes=tuple(modes), tree=())
+
+
+def checked_strokes(
+    strokes: ArrayLike, shape: tuple[int, int], unknown: Sequence[int], n_labels: int | None
+) -> tuple[Ints, int]:
+    """(H, W) labels, -1 where unknown, and the number of labels; a `MixfieldError` if they do not fit the image."""
+    array = _arrays.as_numpy("scores", strokes).astype(np.int64)
+    probs = from_labels(array, unknown=unknown, n_labels=n_labels)  # checks the labels
+    known = ~np.isin(array, np.asarray(unknown))
+    labels = np.where(known, array, -1)
+    if labels.shape != shape:
+        labels = _resized(labels, shape)
+    return labels, probs.shape[-1]
+
+
+def _resized(labels: Ints, shape: tuple[int, int]) -> Ints:
+    if not same_aspect(labels.shape, shape):
         raise MixfieldError(
-            "strokes are segmented by superpixels of scikit-image: pip install 'mixfield[demo]', "
-            "or give kernels, then a dense CRF is used"
-        ) from None
-    picture = intensities(image)
-    if picture.shape[-1] != 3:  # SLIC weighs colours of RGB images only as its compactness expects
-        picture = np.repeat(picture.mean(-1, keepdims=True), 3, -1)
-    count = max(1, min(SUPERPIXELS, picture.shape[0] * picture.shape[1] // MIN_PIXELS))
-    found = slic(np.rint(picture).astype(np.uint8), n_segments=count, compactness=COMPACTNESS, start_label=0)
-    return np.asarray(found, np.int64)
+            f"scores must have the height and width of the image, {shape[0]} x {shape[1]}, or its aspect, "
+            f"got shape {labels.shape}; resize or crop them to the image first"
+        )
+    rows, columns = (np.arange(size) * old // size for size, old in zip(shape, labels.shape, strict=True))
+    return np.asarray(labels[np.ix_(rows, columns)])
+
+
+def slic_superpixels(image: ArrayLike, count: int = SUPERPIXELS) -> Ints:
+    """(H, W) superpixels of an image, numbered from 0, by SLIC of scikit-image."""
+    return slic_regions(intensities(image), count)

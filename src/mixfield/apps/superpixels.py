@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.pictures import intensities
+from mixfield.apps.region_graph import adjacent, region_means
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.energy.unary import log_costs
@@ -94,8 +95,8 @@ def superpixel_energy(
     _arrays.check_shape("superpixels", region, (height, width), "= height and width of the image")
     n = int(region.max()) + 1
     probs = probabilities(scores, (height, width), certainty=certainty, unknown=unknown, n_labels=n_labels)
-    edges, borders = _adjacent(region)
-    colours = _means(region, picture.reshape(-1, picture.shape[-1]).astype(np.float64), n)
+    edges, borders = adjacent(region)
+    colours = region_means(region, picture, n)
     distance = np.linalg.norm(colours[edges[:, 0]] - colours[edges[:, 1]], axis=1)
     cost = _arrays.positive("coupling", coupling) * borders / borders.mean() if len(edges) else borders
     cost = cost * np.exp(-0.5 * (distance / _arrays.positive("contrast", contrast)) ** 2)
@@ -117,21 +118,4 @@ def _unary(region: Ints, probs: Float32s, n: int) -> Floats:
     flat = probs.reshape(-1, probs.shape[-1])
     informative = np.ptp(flat, axis=1) > UNIFORM * flat.max(1)
     costs = np.asarray(log_costs(flat, FLOOR), np.float64)
-    return _means(region.ravel()[informative], costs[informative], n)
-
-
-def _means(region: Ints, values: Floats, n: int) -> Floats:
-    """(n, channels) mean of the values (pixels, channels) of each superpixel, zero where there are none."""
-    flat = region.ravel()
-    sums = np.stack([np.bincount(flat, channel, n) for channel in values.T], axis=1)
-    return np.asarray(sums / np.maximum(np.bincount(flat, minlength=n), 1)[:, None])
-
-
-def _adjacent(region: Ints) -> tuple[Ints, Floats]:
-    """(m, 2) adjacent superpixels, and (m,) lengths of their common borders in pixels."""
-    horizontal = np.stack([region[:, :-1].ravel(), region[:, 1:].ravel()], axis=1)
-    vertical = np.stack([region[:-1].ravel(), region[1:].ravel()], axis=1)
-    pairs = np.concatenate([horizontal, vertical])
-    pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
-    edges, lengths = np.unique(pairs, axis=0, return_counts=True)
-    return edges.reshape(-1, 2), lengths.astype(np.float64)
+    return region_means(region.ravel()[informative], costs[informative], n)

@@ -59,19 +59,32 @@ class SegmentImage:
         from mixfield.io.names import names_in_scores
         from mixfield.io.scores import read_scores
         from mixfield.reports.segmentation import Given, write_segmentation
+        from mixfield.reports.strokes import write_strokes
 
         started = time.perf_counter()
         picture = read_image(image)
+        evidence, names = read_scores(scores), self.names or names_in_scores(scores)
         with solver(self.threads) as how:
-            evidence = read_scores(scores)
+            if self._are_strokes(evidence):
+                labels = {name: value for name, value in self.evidence.items() if name in ("unknown", "n_labels")}
+                how_to = {"names": names, "rng": self.seed, "solver": how, "progress": advance}
+                facts = write_strokes(out, picture, evidence, self.modes, **how_to, **labels)
+                return facts | {"seconds": time.perf_counter() - started, "seconds_writing": 0.0}
             field = segmentation_field(picture, evidence, kernels=self.kernels, **self.evidence)
             posterior = mf.infer(field.energy, self.modes, rng=self.seed, solver=how, progress=advance)
             gap = field.at_pixels(entropy_gap(field.energy, posterior.modes[0], solver=how))
         solved = time.perf_counter()
-        names = self.names or names_in_scores(scores)
         given = Given.of(field, evidence, names, unknown=self.evidence.get("unknown", UNKNOWN))
         facts = write_segmentation(out, picture, posterior, gap, given)
         return facts | {"seconds": solved - started, "seconds_writing": time.perf_counter() - solved}
+
+    def _are_strokes(self, evidence: Any) -> bool:
+        """Whether scores are strokes that are segmented by regions."""
+        from mixfield.apps import is_strokes
+        from mixfield.apps.evidence import UNKNOWN
+
+        dense = self.kernels is not None or self.evidence.get("logits", False)
+        return not dense and is_strokes(evidence, self.evidence.get("unknown", UNKNOWN))
 
     def settings(self) -> dict[str, Any]:
         """Everything that the results depend on; threads do not change them."""

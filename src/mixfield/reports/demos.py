@@ -10,18 +10,15 @@ from typing import Any
 
 from mixfield import datasets
 from mixfield.apps.detection import detect
-from mixfield.apps.segmentation import entropy_gap
-from mixfield.apps.strokes import stroke_field
 from mixfield.apps.tracking import track
 from mixfield.datasets import Walk
 from mixfield.io.tracks import write_csv
 from mixfield.io.uai import write_uai
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.mixture.tree import infer
 from mixfield.reports.motivation import STEPS as STEPS
 from mixfield.reports.motivation import motivation
 from mixfield.reports.report import report
-from mixfield.reports.segmentation import Given, write_segmentation
+from mixfield.reports.strokes import write_strokes
 from mixfield.solvers.options import Solver
 
 Progress = Callable[[int], None]
@@ -34,11 +31,9 @@ FRAME_RATE, MAX_SPEED = 4.0, 2.0  # frames and metres per second
 def photograph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress: Progress) -> dict[str, Any]:
     """Write four segmentations of a photograph with scribbles, and return a summary."""
     photo = datasets.scribbled_photo()
-    field = stroke_field(photo.image, photo.scribbles)
-    posterior = infer(field.energy, N_MODES, rng=rng, solver=solver, progress=progress)
-    gap = field.at_pixels(entropy_gap(field.energy, posterior.modes[0], solver=solver))
-    given = Given(superpixels=field.superpixels, strokes=photo.scribbles, names=photo.names)
-    summary = write_segmentation(folder, photo.image, posterior, gap, given)
+    summary = write_strokes(
+        folder, photo.image, photo.scribbles, N_MODES, names=photo.names, rng=rng, solver=solver, progress=progress
+    )
     page = report(folder, folder / "report.html", title="Who is the astronaut?")
     return summary | {"report": str(page)}
 

@@ -7,7 +7,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.apps import as_pixels, superpixel_energy
-from mixfield.apps.superpixels import _adjacent
+from mixfield.apps.region_graph import adjacent
 
 #  four columns of superpixels, three pixels wide: dark dark | bright bright
 IMAGE = np.repeat([[20] * 6 + [200] * 6], 4, 0).astype(np.uint8)
@@ -17,7 +17,7 @@ SCRIBBLES[1, 0], SCRIBBLES[1, 11] = 0, 1
 
 
 def test_neighbours_and_their_borders():
-    edges, lengths = _adjacent(np.array([[0, 0, 1], [2, 2, 1]]))
+    edges, lengths = adjacent(np.array([[0, 0, 1], [2, 2, 1]]))
     assert edges.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert lengths.tolist() == [1, 2, 1]
 

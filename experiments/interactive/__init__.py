@@ -1,0 +1,1 @@
+"""Strokes and clicks: how many interactions a simulated annotator needs, and how good the first answers are."""

@@ -1,0 +1,70 @@
+"""Means over the photographs with bootstrap intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from experiments.interactive.measure import clicks_to
+from experiments.interactive.photographs import STROKE_SETS
+from experiments.measurements import Row
+
+RESAMPLED = 2000
+LEVELS = (0.85, 0.9)
+STROKE_HEADS = ("method", "sparse, first", "sparse, best of 4", "rich, first", "rich, best of 4", "seconds")
+CLICK_HEADS = ("method", *(f"NoC@{100 * level:.0f}" for level in LEVELS), "seconds a click, median", "95 %")
+
+
+def stroke_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """IoU of the answers to strokes: a row for each method."""
+    return [(method, *_stroke_cells(found)) for method, found in by_method(rows, "perfect").items()]
+
+
+def click_rows(rows: Sequence[Row], annotator: str) -> list[tuple[str, ...]]:
+    """Number of clicks of an annotator: a row for each method."""
+    return [(method, *_click_cells(found)) for method, found in by_method(rows, annotator).items()]
+
+
+def by_method(rows: Sequence[Row], annotator: str) -> dict[str, list[Row]]:
+    """The measurements of each method, in the order in which they come."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["annotator"] == annotator:
+            found.setdefault(row["method"], []).append(row)
+    return found
+
+
+def _stroke_cells(rows: Sequence[Row]) -> list[str]:
+    cells = [
+        interval([choose(row["strokes"][kind]["ious"][:4]) for row in rows], ".3f")
+        for kind in STROKE_SETS
+        for choose in (_first, max)
+    ]
+    seconds = [row["strokes"][kind]["seconds"] for row in rows for kind in STROKE_SETS]
+    return [*cells, f"{np.median(seconds):.2f}"]
+
+
+def _first(values: Sequence[float]) -> float:
+    return values[0]
+
+
+def _click_cells(rows: Sequence[Row]) -> list[str]:
+    counts = [interval([clicks_to(row["clicks"]["ious"], level) for row in rows], ".1f") for level in LEVELS]
+    seconds = np.concatenate([row["clicks"]["seconds"] for row in rows])
+    return [*counts, f"{np.median(seconds):.2f}", f"{np.quantile(seconds, 0.95):.2f}"]
+
+
+def interval(values: Sequence[float], form: str, statistic: Callable[[Any], Any] = np.mean) -> str:
+    """A statistic of the values with its 95 % bootstrap interval over photographs."""
+    low, high = bootstrap(values, statistic)
+    return f"{statistic(np.asarray(values)):{form}} [{low:{form}}, {high:{form}}]"
+
+
+def bootstrap(values: Sequence[float], statistic: Callable[[Any], Any] = np.mean) -> tuple[float, float]:
+    """95 % interval of a statistic over resampled photographs."""
+    array, rng = np.asarray(values, np.float64), np.random.default_rng(0)
+    found = [statistic(array[rng.integers(len(array), size=len(array))]) for _ in range(RESAMPLED)]
+    low, high = np.quantile(found, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,267 @@
+"""Interactive segmentation: strokes, clicks, choices among alternatives and answers to questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixfield import _arrays
+from mixfield.apps import annotation_file
+from mixfield.apps.annotation_actions import (
+    ERASED,
+    Action,
+    Answer,
+    Choice,
+    Labels,
+    Stroke,
+    label_type,
+    painted,
+    voted,
+)
+from mixfield.apps.canvas import Canvas
+from mixfield.apps.evidence import probabilities
+from mixfield.apps.region_field import region_field
+from mixfield.apps.region_modes import RegionModes, pixel_labels, region_modes
+from mixfield.apps.region_question import RegionQuestion, best_candidate
+from mixfield.errors import MixfieldError
+
+Bools = NDArray[np.bool_]
+
+ALTERNATIVES = 4
+CLICK_RADIUS = 3.0  # pixels
+FARTHEST = 1e6  # pixels, of a point from the image
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """One of several segmentations of the same strokes.
+
+    Attributes
+    ----------
+    labels : (H, W) labels.
+    probability : of this segmentation among those that were suggested.
+    differs : (H, W) pixels that differ from the first suggestion.
+    """
+
+    labels: Labels
+    probability: float
+    differs: Bools
+
+
+class Annotation:
+    """The segmentation of one image while somebody annotates it.
+
+    The labels follow from the actions so far: the same actions give the same labels, and `undo` restores what was
+    there before.  Pixels of a stroke have its label in every segmentation; choices and answers are strong evidence that
+    later strokes overrule.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, channels), as for `mixfield.segment`.
+    labels : names of the labels, two or more; of two, the first is background, for which the border of the image
+        speaks.
+    scores : (H, W, L) probabilities of a network or a label map, as for `mixfield.segment`; None without.
+    logits : the scores are logits or log-probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np, mixfield as mf
+    >>> image = np.zeros((40, 60), np.uint8)
+    >>> image[10:30, 20:40] = 200
+    >>> annotation = mf.Annotation(image, ["background", "square"])
+    >>> annotation.click(30, 20, "square")
+    >>> int(annotation.labels().sum())
+    400
+    """
+
+    def __init__(
+        self, image: ArrayLike, labels: Sequence[str], scores: ArrayLike | None = None, *, logits: bool = False
+    ) -> None:
+        self.names = _checked_names(labels)
+        self._canvas = Canvas.of(image)
+        self._scores = None if scores is None else self._reduced_scores(scores, logits)
+        self._actions: list[Action] = []
+        self._solved: dict[tuple[int, int], RegionModes] = {}  # by number of actions and of modes
+        self._shown: dict[int, Labels] = {}  # by number of actions
+
+    def _reduced_scores(self, scores: ArrayLike, logits: bool) -> NDArray[np.float32]:
+        probs = probabilities(scores, self.shape, logits=logits, n_labels=_label_count(scores, len(self.names)))
+        _arrays.check_shape("scores", probs, (*self.shape, len(self.names)), "= image and number of labels")
+        return self._canvas.reduce(probs / probs.sum(-1, keepdims=True))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the image."""
+        return self._canvas.shape
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What was done so far, oldest first."""
+        return tuple(self._actions)
+
+    # ------------------------------------------------------------------ what the annotator does
+
+    def add_stroke(self, points: ArrayLike, label: str | int | None, *, radius: float = CLICK_RADIUS) -> None:
+        """Draw a line.
+
+        Parameters
+        ----------
+        points : (k, 2) corners ``(x, y)`` in pixels, x to the right and y down.
+        label : name or number of the label; None erases strokes.
+        radius : of the pen, in pixels.
+        """
+        corners = _arrays.floats("points", points, largest=FARTHEST)
+        if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) == 0 or not np.isfinite(corners).all():
+            raise MixfieldError(f"points must be corners (k, 2) of a line, finite numbers, got shape {corners.shape}")
+        pen = _arrays.positive("radius", radius)
+        number = ERASED if label is None else self._number(label)
+        line = tuple((float(x), float(y)) for x, y in corners)
+        self._actions.append(Stroke(line, number, pen))
+
+    def click(self, x: float, y: float, label: str | int) -> None:
+        """Mark the pixels around a point, a short stroke."""
+        self.add_stroke([(x, y)], label)
+
+    def choose(self, k: int) -> None:
+        """Take one of the alternatives of `suggest`, numbered from 0, as the answer."""
+        suggestions = self.suggest(max(ALTERNATIVES, k + 1))
+        if not 0 <= _arrays.at_least("k", k, 0) < len(suggestions):
+            raise MixfieldError(
+                f"k must be one of the {len(suggestions)} suggestions, 0 to {len(suggestions) - 1}, got {k}"
+            )
+        found = self._modes(max(ALTERNATIVES, k + 1))
+        maps = np.stack([found.labeling(j)[found.field.graph.regions] for j in range(len(suggestions))])
+        self._actions.append(Choice(suggestions[k].labels, (maps != maps[0]).any(0), maps[k]))
+
+    def answer(self, question: RegionQuestion, yes: bool) -> None:
+        """Answer a question of `question`."""
+        self._actions.append(Answer(question.canvas_region, question.new if yes else question.old))
+
+    def undo(self) -> Action | None:
+        """Take the last action back and return it; None if there is none."""
+        if not self._actions:
+            return None
+        undone, count = self._actions.pop(), len(self._actions)
+        self._solved = {key: modes for key, modes in self._solved.items() if key[0] <= count}
+        self._shown = {key: labels for key, labels in self._shown.items() if key <= count}
+        return undone
+
+    # ------------------------------------------------------------------ what the annotator sees
+
+    def labels(self) -> Labels:
+        """(H, W) the segmentation now: the alternative that was just chosen, or the most probable mode."""
+        count = len(self._actions)
+        if count not in self._shown:
+            self._shown[count] = self._current()
+        return self._shown[count]
+
+    def suggest(self, n: int = ALTERNATIVES) -> tuple[Suggestion, ...]:
+        """Up to ``n`` segmentations, the most probable first; their probabilities sum to one."""
+        _arrays.at_least("n", n, 1)
+        if self._is_blank:
+            return (Suggestion(self.labels(), 1.0, np.zeros(self.shape, bool)),)
+        found = self._modes(max(n, ALTERNATIVES))
+        count = min(n, len(found.chosen))
+        maps = [self._pixels(found, k) for k in range(count)]
+        weights = found.weights[:count] / found.weights[:count].sum()
+        return tuple(
+            Suggestion(labels, float(weight), np.asarray(labels != maps[0]))
+            for labels, weight in zip(maps, weights, strict=True)
+        )
+
+    def question(self) -> RegionQuestion | None:
+        """The yes/no question that is expected to correct most pixels; None if no question is worth asking."""
+        if self._is_blank:
+            return None
+        found = self._modes(ALTERNATIVES)
+        posterior, graph = found.posterior, found.field.graph
+        order = np.concatenate([found.chosen[:1], np.setdiff1d(np.arange(len(posterior.modes)), found.chosen[:1])])
+        labelings = found.field.active[posterior.labelings()[order]]
+        asked = [action.region for action in self._actions if isinstance(action, Answer)]
+        best = best_candidate(graph, labelings, posterior.weights[order], asked)
+        if best is None:
+            return None
+        region = np.isin(graph.regions, best.members)
+        old, new = self.names[best.old], self.names[best.new]
+        share = float(graph.sizes[best.members].sum() / graph.sizes.sum())
+        text = f"Is the marked region {new}? It is {old} now, {100 * share:.1f} % of the image."
+        return RegionQuestion(self._enlarged(region), best.old, best.new, best.probability, share, text, region)
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the actions to a JSON file in one step; `Annotation.load` resumes from it.  The image is not in it."""
+        annotation_file.write(path, self.names, self.shape, self._actions)
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], image: ArrayLike, scores: ArrayLike | None = None, *, logits: bool = False
+    ) -> Annotation:
+        """Resume the annotation of an image, with the same scores if there were any.
+
+        A `FileFormatError` if the file is something else, damaged, of a later version, or of an image of another size.
+        """
+        names, shape, actions = annotation_file.read(path)
+        annotation = cls(image, names, scores, logits=logits)
+        if shape != annotation.shape:
+            raise MixfieldError(
+                f"{path} is of an image of {shape[1]} x {shape[0]} pixels, got {annotation.shape[::-1]}"
+            )
+        annotation._actions = list(actions)
+        return annotation
+
+    # ------------------------------------------------------------------ inside
+
+    @property
+    def _is_blank(self) -> bool:
+        """Whether nothing is known."""
+        return self._scores is None and not self._actions
+
+    def _number(self, label: str | int) -> int:
+        if isinstance(label, str):
+            if label not in self.names:
+                raise MixfieldError(f"label must be one of {', '.join(self.names)}, got {label!r}")
+            return self.names.index(label)
+        return int(_arrays.integers("label", [label], low=0, high=len(self.names))[0])
+
+    def _modes(self, n: int) -> RegionModes:
+        key = len(self._actions), n
+        if key not in self._solved:
+            canvas, votes = self._canvas, voted(self._actions, self._canvas.picture.shape[:2], len(self.names))
+            strokes = canvas.reduce_labels(painted(self._actions, self.shape))
+            field = region_field(canvas, strokes, len(self.names), probs=self._scores, votes=votes)
+            self._solved[key] = region_modes(field, n)
+        return self._solved[key]
+
+    def _current(self) -> Labels:
+        if self._is_blank:
+            return np.zeros(self.shape, label_type(len(self.names)))
+        last = self._actions[-1] if self._actions else None
+        return last.labels if isinstance(last, Choice) else self._pixels(self._modes(ALTERNATIVES), 0)
+
+    def _pixels(self, found: RegionModes, k: int) -> Labels:
+        strokes = painted(self._actions, self.shape)
+        labels = pixel_labels(self._canvas, found, k, strokes)
+        return np.asarray(_arrays.frozen(labels.astype(label_type(len(self.names)))))
+
+    def _enlarged(self, region: Bools) -> Bools:
+        step, (height, width) = self._canvas.step, self.shape
+        return np.asarray(region.repeat(step, 0).repeat(step, 1)[:height, :width])
+
+
+def _checked_names(labels: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(labels) if not isinstance(labels, str) else ()
+    if len(names) < 2 or len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
+        raise MixfieldError(f"labels must be two or more different names, got {labels!r}")
+    return names
+
+
+def _label_count(scores: ArrayLike, n_labels: int) -> int | None:
+    """Number of labels if the scores are a label map."""
+    array: NDArray[Any] = _arrays.as_numpy("scores", scores)
+    return n_labels if array.ndim == 2 and array.dtype.kind in "bui" else None

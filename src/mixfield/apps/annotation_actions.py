@@ -1,0 +1,127 @@
+"""What an annotator does: strokes, choices among alternatives, answers to questions.
+
+An annotation is the list of its actions; everything else is computed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Float32s = NDArray[np.float32]
+Labels = NDArray[Any]  # uint8 or uint16, see `label_type`
+
+ERASED = -1  # label of a stroke that removes others
+CHOICE = 1.0  # nats that a choice adds to each label of the chosen alternative, where the alternatives differ
+ANSWER = 4.0  # nats that an answer adds to its label
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A line through points with a round pen, or a disc if there is one point.
+
+    Attributes
+    ----------
+    points : ``(x, y)`` in pixels of the image, x to the right and y down.
+    label : number of the label, or `ERASED`.
+    radius : of the pen, in pixels.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    label: int
+    radius: float
+
+    def paint(self, strokes: Ints) -> None:
+        """Draw into a label map (H, W)."""
+        height, width = strokes.shape
+        line = np.asarray(self.points, np.float64)
+        low = np.maximum(np.floor(line.min(0) - self.radius - 1), 0).astype(int)
+        high = np.minimum(np.ceil(line.max(0) + self.radius + 2), (width, height)).astype(int)
+        if (low >= high).any():
+            return
+        window = strokes[low[1] : high[1], low[0] : high[0]]
+        y, x = np.mgrid[low[1] : high[1], low[0] : high[0]]
+        covered = np.zeros(window.shape, bool)
+        for start, end in zip(line, line[1:] if len(line) > 1 else line, strict=False):
+            covered |= _squared_distance(x, y, start, end) <= self.radius**2
+        window[covered] = self.label
+
+
+def _squared_distance(x: Ints, y: Ints, start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Squared distance of pixels to a segment."""
+    (ax, ay), (dx, dy) = start, end - start
+    length = dx * dx + dy * dy
+    along = np.clip(((x - ax) * dx + (y - ay) * dy) / length, 0.0, 1.0) if length > 0 else 0.0
+    return np.asarray((x - ax - along * dx) ** 2 + (y - ay - along * dy) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """An alternative that was chosen.
+
+    Attributes
+    ----------
+    labels : (H, W) labels of the alternative.
+    differ : (h, w) pixels of the canvas on which the alternatives were not the same.
+    reduced : (h, w) labels of the alternative on the canvas.
+    """
+
+    labels: Labels
+    differ: NDArray[np.bool_]
+    reduced: Ints
+
+    def vote(self, votes: Float32s) -> None:
+        """Add to the votes (h, w, L)."""
+        rows, columns = np.nonzero(self.differ)
+        votes[rows, columns, self.reduced[rows, columns]] += CHOICE
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The answer to a question.
+
+    Attributes
+    ----------
+    region : (h, w) pixels of the canvas.
+    label : that the region has.
+    """
+
+    region: NDArray[np.bool_]
+    label: int
+
+    def vote(self, votes: Float32s) -> None:
+        """Add to the votes (h, w, L)."""
+        votes[self.region, self.label] += ANSWER
+
+
+Action = Stroke | Choice | Answer
+
+
+def label_type(n_labels: int) -> np.dtype[Any]:
+    """The smallest type of label maps."""
+    return np.dtype(np.uint8 if n_labels <= 256 else np.uint16)
+
+
+def painted(actions: Sequence[Action], shape: tuple[int, int]) -> Ints:
+    """(H, W) labels of the strokes, -1 where there are none; a later stroke covers earlier ones."""
+    strokes = np.full(shape, -1, np.int64)
+    for action in actions:
+        if isinstance(action, Stroke):
+            action.paint(strokes)
+    return strokes
+
+
+def voted(actions: Sequence[Action], shape: tuple[int, int], n_labels: int) -> Float32s | None:
+    """(h, w, L) nats of choices and answers; None if there are none."""
+    given = [action for action in actions if not isinstance(action, Stroke)]
+    if not given:
+        return None
+    votes = np.zeros((*shape, n_labels), np.float32)
+    for action in given:
+        action.vote(votes)
+    return votes

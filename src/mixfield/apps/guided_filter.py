@@ -1,0 +1,71 @@
+"""The guided filter (He, Sun and Tang, PAMI 2013): probabilities whose borders follow those of an image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter
+
+from mixfield.apps.pictures import WHITE, resize_bilinear
+
+Float32s = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class GuidedFilter:
+    """Local linear models of an image: in each window, values are ``a . I + b`` of the colours I.
+
+    Attributes
+    ----------
+    guide : (H, W, C) colours from 0 to 1.
+    means : (H, W, C) of the windows.
+    inverses : (H, W, C, C) inverse covariances of the windows, regularised.
+    width : of the windows, in pixels.
+    """
+
+    guide: Float32s
+    means: Float32s
+    inverses: Float32s
+    width: int
+
+    @classmethod
+    def of(cls, picture: Float32s, *, radius: int, epsilon: float) -> GuidedFilter:
+        """The filter of intensities (H, W, C) from 0 to 255.
+
+        Parameters
+        ----------
+        picture : the image.
+        radius : of the windows.
+        epsilon : variance of intensities from 0 to 1 below which a window counts as flat.
+        """
+        guide, width = picture / np.float32(WHITE), 2 * radius + 1
+        means = _window_means(guide, width)
+        channels = guide.shape[-1]
+        products = (guide[..., :, None] * guide[..., None, :]).reshape(*guide.shape[:2], -1)
+        covariances = _window_means(products, width).reshape(*guide.shape, channels)
+        covariances -= means[..., :, None] * means[..., None, :]
+        covariances += np.float32(epsilon) * np.eye(channels, dtype=np.float32)
+        return cls(guide, means, np.linalg.inv(covariances), width)
+
+    def coefficients(self, values: Float32s) -> Float32s:
+        """(H, W, C + 1) smoothed a and b of values (H, W)."""
+        mean = _window_means(values[..., None], self.width)
+        together = _window_means(self.guide * values[..., None], self.width)
+        slopes = np.einsum("hwij,hwj->hwi", self.inverses, together - mean * self.means)
+        offsets = mean - (slopes * self.means).sum(-1, keepdims=True)
+        return _window_means(np.concatenate([slopes, offsets], axis=-1), self.width)
+
+    def apply(self, values: Float32s, picture: Float32s | None = None) -> Float32s:
+        """The filtered values (H, W), or at the resolution of a larger picture of the same scene, intensities."""
+        coefficients = self.coefficients(values)
+        guide = self.guide if picture is None else picture / np.float32(WHITE)
+        if guide.shape[:2] != values.shape:
+            coefficients = resize_bilinear(coefficients, guide.shape[:2])
+        return np.asarray((coefficients[..., :-1] * guide).sum(-1) + coefficients[..., -1], np.float32)
+
+
+def _window_means(values: Float32s, width: int) -> Float32s:
+    """(H, W, C) means of ``width`` x ``width`` windows; at the border the outermost pixels repeat."""
+    return np.asarray(uniform_filter(values, size=(width, width, 1), mode="nearest"), np.float32)

@@ -1,0 +1,54 @@
+"""Strokes are drawn as the pixels near their line; votes add up."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixfield.apps.annotation_actions import ANSWER, CHOICE, ERASED, Answer, Choice, Stroke, label_type, painted, voted
+
+SHAPE = (12, 16)
+POINTS = st.lists(st.tuples(st.floats(-5, 20), st.floats(-5, 20)), min_size=1, max_size=4)
+
+
+def near(points, radius):
+    """Slowly: pixels within the radius of densely sampled points."""
+    covered = np.zeros(SHAPE, bool)
+    for (x0, y0), (x1, y1) in zip(points, points[1:] or points, strict=False):
+        for t in np.linspace(0, 1, 400):
+            x, y = x0 + t * (x1 - x0), y0 + t * (y1 - y0)
+            rows, columns = np.mgrid[: SHAPE[0], : SHAPE[1]]
+            covered |= (rows - y) ** 2 + (columns - x) ** 2 <= radius**2
+    return covered
+
+
+@given(POINTS, st.floats(0.5, 4))
+def test_pixels_near_the_line(points, radius):
+    found = painted([Stroke(tuple(points), 2, radius)], SHAPE) == 2
+    assert not (near(points, radius) & ~found).any()
+    assert not (found & ~near(points, radius + 0.1)).any()
+
+
+def test_later_strokes_cover_and_erase():
+    line = ((2.0, 5.0), (12.0, 5.0))
+    found = painted([Stroke(line, 0, 1.0), Stroke(((5.0, 5.0),), 1, 1.0), Stroke(((10.0, 5.0),), ERASED, 1.0)], SHAPE)
+    assert found[5, 2] == 0
+    assert found[5, 5] == 1
+    assert found[5, 10] == -1
+
+
+def test_votes():
+    region = np.zeros(SHAPE, bool)
+    region[2, 3] = True
+    labels = np.ones(SHAPE, np.int64)
+    actions = [Answer(region, 0), Choice(labels.astype(np.uint8), region, labels), Stroke(((1.0, 1.0),), 0, 1.0)]
+    votes = voted(actions, SHAPE, 2)
+    np.testing.assert_allclose(votes[2, 3], [ANSWER, CHOICE])
+    assert votes.sum() == ANSWER + CHOICE
+    assert voted(actions[2:], SHAPE, 2) is None
+
+
+def test_label_type():
+    assert label_type(256) == np.uint8
+    assert label_type(257) == np.uint16

@@ -1,0 +1,46 @@
+"""Images prepared for strokes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.apps import canvas as module
+from mixfield.apps.canvas import Canvas, block_means
+
+pytest.importorskip("skimage")
+
+
+def test_block_means_against_a_loop():
+    array = np.random.default_rng(0).random((7, 10, 2)).astype(np.float32)
+    found = block_means(array, 3)
+    assert found.shape == (3, 4, 2)
+    for i in range(3):
+        for j in range(4):
+            block = array[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
+            np.testing.assert_allclose(found[i, j], block.mean((0, 1)), rtol=1e-5)
+    assert block_means(array, 1) is array
+
+
+def test_large_images_are_reduced(monkeypatch):
+    monkeypatch.setattr(module, "LARGEST", 600)
+    image = np.random.default_rng(0).integers(0, 255, (50, 40, 3), np.uint8)
+    found = Canvas.of(image)
+    assert found.step == 2
+    assert found.shape == (50, 40)
+    assert found.picture.shape == (25, 20, 3)
+    labels = np.full((50, 40), -1)
+    labels[11, 7], labels[10, 6], labels[49, 39] = 0, 2, 1
+    reduced = found.reduce_labels(labels)
+    assert reduced[5, 3] == 2
+    assert reduced[24, 19] == 1
+    assert (reduced >= 0).sum() == 2
+
+
+def test_small_images_are_not():
+    image = np.zeros((12, 9), np.uint8)
+    found = Canvas.of(image)
+    assert found.step == 1
+    labels = np.zeros((12, 9), np.int64)
+    assert found.reduce_labels(labels) is labels
+    np.testing.assert_array_equal(found.reduce(found.picture), found.picture)

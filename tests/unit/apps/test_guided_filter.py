@@ -1,0 +1,60 @@
+"""The guided filter against He's formulas, pixel by pixel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.apps.guided_filter import GuidedFilter
+
+
+def slow(guide, values, radius, epsilon):
+    """Equations 14 to 16 of the paper, windows with repeated borders."""
+    height, width, channels = guide.shape
+    padded = np.pad(guide, ((radius, radius), (radius, radius), (0, 0)), mode="edge")
+    p = np.pad(values, radius, mode="edge")
+    a, b = np.zeros((height, width, channels)), np.zeros((height, width))
+    side = 2 * radius + 1
+    for i in range(height):
+        for j in range(width):
+            colours = padded[i : i + side, j : j + side].reshape(-1, channels)
+            inside = p[i : i + side, j : j + side].ravel()
+            covariance = np.cov(colours.T, bias=True).reshape(channels, channels) + epsilon * np.eye(channels)
+            together = (colours * inside[:, None]).mean(0) - colours.mean(0) * inside.mean()
+            a[i, j] = np.linalg.solve(covariance, together)
+            b[i, j] = inside.mean() - a[i, j] @ colours.mean(0)
+    means = [np.pad(one, [(radius, radius)] * 2 + [(0, 0)] * (one.ndim - 2), mode="edge") for one in (a, b)]
+    out = np.zeros((height, width))
+    for i in range(height):
+        for j in range(width):
+            slope = means[0][i : i + side, j : j + side].reshape(-1, channels).mean(0)
+            out[i, j] = slope @ guide[i, j] + means[1][i : i + side, j : j + side].mean()
+    return out
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_against_the_formulas(channels):
+    rng = np.random.default_rng(0)
+    picture = rng.uniform(0, 255, (9, 11, channels)).astype(np.float32)
+    values = rng.random((9, 11)).astype(np.float32)
+    found = GuidedFilter.of(picture, radius=2, epsilon=0.01).apply(values)
+    np.testing.assert_allclose(found, slow(picture / 255.0, values, 2, 0.01), atol=2e-4)
+
+
+def test_a_border_moves_to_that_of_the_image():
+    picture = np.zeros((20, 20, 1), np.float32)
+    picture[:, 10:] = 200
+    values = np.zeros((20, 20), np.float32)
+    values[:, 11:] = 1  # one pixel too far
+    labels = GuidedFilter.of(picture, radius=4, epsilon=1e-4).apply(values) > 0.5
+    np.testing.assert_array_equal(labels, picture[..., 0] > 0)
+
+
+def test_at_a_higher_resolution():
+    full = np.zeros((40, 40, 1), np.float32)
+    full[:, 21:] = 200
+    small = full.reshape(20, 2, 20, 2, 1).mean((1, 3))
+    values = (small[..., 0] > 50).astype(np.float32)
+    found = GuidedFilter.of(small, radius=4, epsilon=1e-4).apply(values, full)
+    assert found.shape == (40, 40)
+    np.testing.assert_array_equal(found > 0.5, full[..., 0] > 0)

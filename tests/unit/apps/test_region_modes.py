@@ -1,0 +1,54 @@
+"""Modes of regions, and their pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixfield.apps.canvas import Canvas
+from mixfield.apps.region_field import region_field
+from mixfield.apps.region_modes import pixel_labels, pixel_marginals, region_modes
+
+pytest.importorskip("skimage")
+
+IMAGE = np.zeros((40, 60, 3), np.uint8)
+IMAGE[10:30, 15:28], IMAGE[10:30, 34:48] = (190, 60, 50), (180, 70, 60)
+STROKES = np.full(IMAGE.shape[:2], -1)
+STROKES[20, 18:24], STROKES[3, 5:50] = 1, 0
+
+
+@pytest.fixture(scope="module")
+def found():
+    canvas = Canvas.of(IMAGE)
+    return canvas, region_modes(region_field(canvas, STROKES, 2), 3)
+
+
+def test_weights_and_order(found):
+    _, modes = found
+    assert 1 <= len(modes.chosen) <= 3
+    np.testing.assert_allclose(modes.weights.sum(), 1)
+    assert (np.diff(modes.weights) <= 1e-12).all()
+    maps = {modes.labeling(k).tobytes() for k in range(len(modes.chosen))}
+    assert len(maps) == len(modes.chosen)
+
+
+def test_pixels_of_strokes_are_certain(found):
+    canvas, modes = found
+    for k in range(len(modes.chosen)):
+        probs = pixel_marginals(canvas, modes.field, modes.marginals(k), STROKES)
+        np.testing.assert_allclose(probs.sum(-1), 1, atol=1e-5)
+        assert probs.min() >= 0
+        np.testing.assert_array_equal(pixel_labels(canvas, modes, k, STROKES)[STROKES >= 0], STROKES[STROKES >= 0])
+    assert pixel_labels(canvas, modes, 0, STROKES)[20, 20] == 1
+
+
+def test_same_seed_same_modes(found):
+    canvas, modes = found
+    again = region_modes(region_field(canvas, STROKES, 2), 3)
+    np.testing.assert_array_equal(again.weights, modes.weights)
+
+
+def test_progress_counts_the_modes_that_are_returned():
+    seen = []
+    region_modes(region_field(Canvas.of(IMAGE), STROKES, 2), 2, progress=seen.append)
+    assert max(seen, default=0) <= 2
