@@ -17,6 +17,7 @@ from mixfield._progress import Progress
 from mixfield.apps.alternatives import changes_of
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.questions import ChangeFeatures, Logistic
+from mixfield.apps.straight_edges import flat_pixels, has_straight_edge
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.unary import log_costs
@@ -26,6 +27,7 @@ from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.options import Solver
 
+STRAIGHT, STRAIGHT_SHARE = 12, 1 / 18  # least length of a straight edge, in pixels and of the longer side of the image
 FORMAT, VERSION = "mixfield-field-model", 1
 FLOOR = 1e-8  # smallest probability of a label
 DISTINCT = 0.02  # share of pixels by which an alternative must differ from all others
@@ -109,10 +111,13 @@ class FieldModel:
         stronger = DenseCRF(log_costs(probs, FLOOR), _pairwise(self.search, image))
         return changes_of(infer(stronger, n_modes, rng=rng, solver=solver, progress=progress), energy, solver=solver)
 
-    def calibrate(self, posterior: MixturePosterior, probs: NDArray[np.floating]) -> MixturePosterior:
+    def calibrate(
+        self, posterior: MixturePosterior, probs: NDArray[np.floating], image: NDArray[Any] | None = None
+    ) -> MixturePosterior:
         """The modes of a posterior of `modes` with calibrated weights, the root mode first, then the most useful.
 
-        Alternatives that differ from others by few pixels, or that are hardly useful, are left out.
+        Alternatives that differ from others by few pixels, or that are hardly useful, are left out; so are those with
+        straight edges that the image does not have, if its intensities (H, W, channels) are given.
         """
         evidence = np.asarray(probs / probs.sum(-1, keepdims=True), np.float32)
         labelings = posterior.labelings()
@@ -120,7 +125,8 @@ class FieldModel:
         features = [ChangeFeatures.of(evidence, labelings[root], labels) for labels in labelings]
         answers = np.array([self.answer.probability(one) for one in features])
         shares = np.exp([one.log_share for one in features])
-        kept = _offered(labelings, root, answers * np.sqrt(shares), self.least_useful)
+        useful = np.where(_follows(labelings, root, image), answers * np.sqrt(shares), -1.0)
+        kept = _offered(labelings, root, useful, self.least_useful)
         scores = np.array([0.0 if k == root else self.weight.score(features[k]) for k in kept])
         weights = np.exp(scores - scores.max())
         answers[root] = np.nan
@@ -161,6 +167,15 @@ def _pairwise(kernels: Kernels, image: NDArray[Any]) -> list[Kernel]:
     return pairwise
 
 
+def _follows(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """(K,) whether the change of each mode follows the image: it has no straight edge of its own."""
+    if image is None or len(labelings) < 2:
+        return np.ones(len(labelings), bool)
+    flat = flat_pixels(image)
+    length = max(STRAIGHT, round(STRAIGHT_SHARE * max(flat.shape)))
+    return np.array([not has_straight_edge(labels != labelings[root], flat, length) for labels in labelings])
+
+
 def _offered(labelings: NDArray[np.integer], root: int, useful: Floats, least: float) -> list[int]:
     """The root mode, and the alternatives worth a slot, the most useful first."""
     kept = [root]
@@ -180,7 +195,8 @@ def _reordered(posterior: MixturePosterior, kept: Sequence[int]) -> MixturePoste
     if len(kept) == 1:
         notes = (*notes, "no doubt: no alternative is probable and different enough to be offered")
     elif hidden:
-        notes = (*notes, f"{hidden} of {len(posterior.modes)} segmentations are too improbable or too similar to offer")
+        found = len(posterior.modes)
+        notes = (*notes, f"left out {hidden} of {found} segmentations: improbable, too similar, or with hard edges")
     return replace(posterior, modes=tuple(posterior.modes[k] for k in kept), tree=tree, notes=notes)
 
 
