@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import mixfield as mf
-from mixfield.apps import ModeRanking, as_pixels, segmentation_energy, superpixel_energy
+from mixfield.apps import FieldModel, as_pixels, superpixel_energy
 from mixfield.reports import demos
 from mixfield.reports.video_page import VideoFrame, video_page
 
@@ -46,22 +46,18 @@ def ambiguous_video(frames: int = 14) -> str:
     rows, columns = np.mgrid[:60, :100]
     texture = np.random.default_rng(0).integers(0, 30, (60, 100, 1), np.uint8)
     kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
-    images, single, posteriors, weights = [], [], [], []
+    model = replace(FieldModel.default(), kernels=kernels)
+    images, posteriors = [], []
     for t in range(frames):
         ball = (rows - 30) ** 2 + (columns - 15 - 5 * t) ** 2 < 180
         image = (np.where(ball[..., None], (205, 75, 55), (70, 90, 110)) + texture).astype(np.uint8)
         scores = np.where(ball, 0.35 if t % 4 == 2 else 0.85, 0.15)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            energy = segmentation_energy(image, scores, kernels=kernels)
-            single.append(mf.mean_field(energy).labeling())
-            posteriors.append(mf.infer(energy, n_modes=3))
-        weights.append(posteriors[-1].calibrated(ModeRanking(energy, image)))
+        posteriors.append(mf.segment(image, scores, 3, model=model))
         images.append(image)
-    chosen = mf.segment_video(images, posteriors, weights=weights).chosen_modes.tolist()
+    chosen = mf.segment_video(images, posteriors).chosen_modes.tolist()
     pages = [
-        VideoFrame(image, labels, post.labelings(), share, mode)
-        for image, labels, post, share, mode in zip(images, single, posteriors, weights, chosen, strict=True)
+        VideoFrame(image, post.labelings()[0], post.labelings(), post.weights, mode)
+        for image, post, mode in zip(images, posteriors, chosen, strict=True)
     ]
     return video_page(pages, names=("background", "ball"), title="A ball that the scores miss in some frames")
 

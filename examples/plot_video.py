@@ -7,11 +7,13 @@ another mode of the same frame has it. ``mf.segment_video`` chooses one mode per
 change their label.
 """
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 import mixfield as mf
-from mixfield.apps import ModeRanking, segmentation_energy
+from mixfield.apps import FieldModel
 
 # %%
 # Eight small frames: a moving ball, and texture for the optical flow.
@@ -26,17 +28,13 @@ for t in range(8):
     scores.append(np.where(ball, 0.35 if t in (2, 5) else 0.85, 0.15))  # probability of "ball"
 
 # %%
-# Two modes per frame, with calibrated weights, since those of a dense CRF are close to 0 and 1. Then one mode per frame
-# by a shortest path.
+# Two modes per frame with calibrated weights; the kernels are narrower than those of the default model, because the
+# frames are small. Then one mode per frame by a shortest path.
 
 kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=15, srgb=20, weight=4)
-energies = [segmentation_energy(frame, score, kernels=kernels) for frame, score in zip(frames, scores, strict=True)]
-posteriors = [mf.infer(energy, n_modes=2) for energy in energies]
-weights = [
-    post.calibrated(ModeRanking(energy, frame))
-    for post, energy, frame in zip(posteriors, energies, frames, strict=True)
-]
-found = mf.segment_video(frames, posteriors, weights=weights)
+model = replace(FieldModel.default(), kernels=kernels)
+posteriors = [mf.segment(frame, score, 2, model=model) for frame, score in zip(frames, scores, strict=True)]
+found = mf.segment_video(frames, posteriors)
 print("mode chosen in each frame:", found.chosen_modes, " share of matched points:", found.matched.round(2))
 
 # %%

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from experiments.measurements import Row
+from experiments.mode_ranking import LEARNT
 from mixfield.apps import Consistency
-from mixfield.apps.ranking import LEARNT
 from mixfield.metrics.segmentation import average
 from mixfield.temporal.trellis import shortest_path
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from experiments.annotated import Example
 from experiments.measurements import Row
+from experiments.mode_ranking import mode_features
 from experiments.quiet import ignore_warnings
-from mixfield.apps import mode_features
 from mixfield.apps.matching import Flow, Matches
 from mixfield.apps.video import changes
 from mixfield.baselines.single import MaxWVariable

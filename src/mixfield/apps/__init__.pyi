@@ -5,14 +5,11 @@ from .fitting import fit as fit
 from .kernels import Kernels as Kernels
 from .questions import Question as Question
 from .questions import questions as questions
-from .ranking import ModeRanking as ModeRanking
-from .ranking import Tempering as Tempering
-from .ranking import fit_ranking as fit_ranking
-from .ranking import mode_features as mode_features
 from .segmentation import entropy_gap as entropy_gap
 from .segmentation import segment as segment
 from .segmentation import segmentation_energy as segmentation_energy
 from .segmentation import segmentation_field as segmentation_field
+from .segmentation import solve_field as solve_field
 from .strokes import is_strokes as is_strokes
 from .strokes import slic_superpixels as slic_superpixels
 from .strokes import stroke_field as stroke_field
@@ -21,8 +18,6 @@ from .superpixels import as_pixels as as_pixels
 from .superpixels import superpixel_energy as superpixel_energy
 from .tracking import Tracks as Tracks
 from .tracking import track as track
-from .tuning import Tuning as Tuning
-from .tuning import tune as tune
 from .video import Consistency as Consistency
 from .video import ModePath as ModePath
 from .video import VideoSegmentation as VideoSegmentation

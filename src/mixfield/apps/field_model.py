@@ -30,6 +30,7 @@ from mixfield.solvers.options import Solver
 STRAIGHT, STRAIGHT_SHARE = 12, 1 / 18  # least length of a straight edge, in pixels and of the longer side of the image
 FORMAT, VERSION = "mixfield-field-model", 1
 FLOOR = 1e-8  # smallest probability of a label
+LARGEST = 16 << 10  # bytes of a file
 DISTINCT = 0.02  # share of pixels by which an alternative must differ from all others
 
 Floats = NDArray[np.float64]
@@ -100,12 +101,13 @@ class FieldModel:
         image: NDArray[Any],
         n_modes: int,
         *,
+        energy: DenseCRF | None = None,
         rng: int | np.random.Generator = 0,
         solver: Solver | None = None,
         progress: Progress = None,
     ) -> MixturePosterior:
-        """At most ``n_modes`` modes of `energy`, with the paper's weights; the parameters are those of `infer`."""
-        energy = self.energy(probs, image)
+        """At most ``n_modes`` modes of `energy`, which may be given, with the paper's weights; see `infer`."""
+        energy = self.energy(probs, image) if energy is None else energy
         if self.search is None:
             return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
         stronger = DenseCRF(log_costs(probs, FLOOR), _pairwise(self.search, image))
@@ -143,8 +145,8 @@ class FieldModel:
     def load(path: str | PathLike[str]) -> FieldModel:
         """Read a file that `save` has written."""
         try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            content = tomllib.loads(_files.read_bytes(path, LARGEST).decode("utf-8"))
+        except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{path} is not a field model: {error}") from None
         if content.get("format") != FORMAT or content.get("version") != VERSION:
             raise FileFormatError(
@@ -153,7 +155,9 @@ class FieldModel:
             )
         try:
             return _parsed(content)
-        except (KeyError, TypeError, ValueError, MixfieldError) as error:
+        except KeyError as error:
+            raise FileFormatError(f"{path} is damaged: {error} is missing") from None
+        except (TypeError, ValueError, AttributeError, OverflowError, MixfieldError) as error:
             raise FileFormatError(f"{path} is damaged: {error}") from None
 
 
@@ -219,19 +223,26 @@ def _toml(model: FieldModel) -> str:
 
 def _parsed(content: dict[str, Any]) -> FieldModel:
     kernels, search = content.get("kernels"), content.get("search")
+    names = ("exponent", "mode_exponent", "evidence_exponent", "least_useful")
     return FieldModel(
-        exponent=float(content["exponent"]),
-        kernels=None if kernels is None else Kernels(**kernels),
-        answer=Logistic(**content["answer"]),
-        weight=Logistic(**content["weight"]),
-        mode_exponent=float(content["mode_exponent"]),
-        evidence_exponent=float(content["evidence_exponent"]),
-        search=None if search is None else Kernels(**search),
-        least_useful=float(content["least_useful"]),
+        **_numbers({name: content[name] for name in names}, low=0.0),
+        kernels=None if kernels is None else Kernels(**_numbers(kernels, low=0.0)),
+        search=None if search is None else Kernels(**_numbers(search, low=0.0)),
+        answer=Logistic(**_numbers(content["answer"])),
+        weight=Logistic(**_numbers(content["weight"])),
         images=int(content["images"]),
         fingerprint=str(content["fingerprint"]),
-        table=tuple(Measure(**row) for row in content.get("table", [])),
+        table=tuple(Measure(str(row.pop("name")), **_numbers(row)) for row in content.get("table", [])),
     )
+
+
+def _numbers(table: dict[str, Any], low: float = -np.inf) -> dict[str, float]:
+    """Numbers of a table of a file, finite and not below ``low``."""
+    numbers = {name: float(value) for name, value in table.items()}
+    for name, value in numbers.items():
+        if not low <= value < np.inf:
+            raise ValueError(f"{name} must be a finite number not below {low:g}, got {value}")
+    return numbers
 
 
 def _default() -> FieldModel:

@@ -182,7 +182,7 @@ def segment_video(
     frames : images (H, W) or (H, W, channels) as for `segment`, in order; None where one is missing.
     posteriors : the modes of each frame, from `segment`; None where a frame is missing.
     consistency : how successive frames are compared.
-    weights : of the modes of each frame, such as ``posterior.calibrated(...)``; by default ``posterior.weights``.
+    weights : of the modes of each frame; by default ``posterior.weights``.
     progress : called with the number of frames done; by default a bar appears on a terminal after two seconds, and with
         False nothing does.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mixfield.cli.field_models import field_settings
 from mixfield.cli.options import solver
 
 if TYPE_CHECKING:
-    from mixfield.apps.kernels import Kernels
     from mixfield.io.scored_frames import Frame, ScoredFrames
     from mixfield.mixture.posterior import MixturePosterior
 
@@ -27,46 +27,38 @@ class SegmentFrame:
     ----------
     source : frames and scores.
     modes, logits, seed, threads : options of the verb.
-    kernels : None for the defaults.
+    field : options of `mixfield.segment` about the field, see `field_options`.
     """
 
     source: ScoredFrames
     modes: int
-    kernels: Kernels | None
+    field: dict[str, Any]
     logits: bool
     seed: int
     threads: int | None
 
     def __call__(self, frame: Frame, folder: Path) -> dict[str, Any]:
-        """An item of a batch; returns the calibrated weights of the modes."""
+        """An item of a batch; returns the weights of the modes."""
         import mixfield as mf
-        from mixfield.apps import ModeRanking, segmentation_energy
         from mixfield.io.scores import read_scores
 
         assert frame.scores is not None
         started = time.perf_counter()
         image, scores = self.source.picture(frame), read_scores(frame.scores)
         with solver(self.threads) as how:
-            energy = segmentation_energy(image, scores, kernels=self.kernels, logits=self.logits)
-            posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
-            weights = posterior.calibrated(ModeRanking(energy, image))
+            posterior = mf.segment(
+                image, scores, self.modes, logits=self.logits, rng=self.seed, solver=how, progress=False, **self.field
+            )
         (folder / MODES).mkdir()
         posterior.save(folder / MODES / f"{frame.name}.npz")
-        return {"weights": weights.tolist(), "seconds": time.perf_counter() - started}
+        return {"weights": posterior.weights.tolist(), "seconds": time.perf_counter() - started}
 
     def settings(self) -> dict[str, Any]:
         """Everything that the modes depend on; the choice among them is made later."""
         from mixfield import __version__
 
-        kernels = None if self.kernels is None else asdict(self.kernels)
-        return {
-            "mixfield": __version__,
-            "video": True,
-            "modes": self.modes,
-            "kernels": kernels,
-            "logits": self.logits,
-            "seed": self.seed,
-        }
+        fixed = {"mixfield": __version__, "video": True, "modes": self.modes, "logits": self.logits, "seed": self.seed}
+        return fixed | field_settings(self.field)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +70,7 @@ class PendingFrame:
     image : (H, W) or (H, W, 3).
     mean_field : (H, W) labels of the root mode.
     labelings : (K, H, W) labels of all modes.
-    weights : (K,) calibrated weights.
+    weights : (K,) of the modes.
     """
 
     name: str

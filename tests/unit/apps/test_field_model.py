@@ -81,6 +81,22 @@ def test_the_exponent_scales_the_costs(doubtful):
     np.testing.assert_allclose(costs[1], 0.5 * costs[0], rtol=1e-6)
 
 
+def test_alternatives_with_straight_edges_are_left_out():
+    """In a flat image the border between two regions of the scores is no border of the image."""
+    probs = np.zeros((24, 32, 2))
+    probs[:, :16], probs[:, 16:] = [0.9, 0.1], [0.45, 0.55]
+    model = replace(PLAIN, kernels=mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=3, srgb=10, weight=1))
+    with_edge, flat = np.zeros((24, 32), np.uint8), np.zeros((24, 32), np.uint8)
+    with_edge[:, 16:] = 200
+    edges, none = (mf.segment(image, probs, 3, model=model) for image in (with_edge, flat))
+    assert len(edges.modes) > 1
+    found = [(labels != none.labelings()[0]).any() for labels in none.labelings()]
+    assert sum(found) < len(edges.modes) - 1
+    energy = model.energy(probs, flat[..., None])
+    every = model.calibrate(mf.infer(energy, 3, rng=0), probs)  # without the image nothing is known of its edges
+    assert len(every.modes) > len(none.modes)
+
+
 def test_a_model_or_kernels_not_both(doubtful):
     with pytest.raises(MixfieldError, match="not both"):
         mf.segment(*doubtful, model=PLAIN, kernels=mf.Kernels())
@@ -125,6 +141,15 @@ def test_damaged_files_are_refused(tmp_path, change, reason):
     damaged.write_text(change((tmp_path / "model.toml").read_text()))
     with pytest.raises(FileFormatError, match=reason):
         FieldModel.load(damaged)
+
+
+def test_numbers_of_files_are_finite(tmp_path):
+    PLAIN.save(tmp_path / "model.toml")
+    text = (tmp_path / "model.toml").read_text()
+    for damaged in (text.replace("slope = 1.0", "slope = nan"), text.replace("exponent = 1.0", "exponent = -1.0", 1)):
+        (tmp_path / "model.toml").write_text(damaged)
+        with pytest.raises(FileFormatError, match="must be a finite number"):
+            FieldModel.load(tmp_path / "model.toml")
 
 
 def test_the_default_model_is_calibrated_on_many_images():
