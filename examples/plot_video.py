@@ -2,7 +2,7 @@
 A video with flickering scores
 ==============================
 
-A ball moves to the right. In two frames the scores of the network miss it, and the mode of largest weight has no ball;
+A ball moves to the right. In two frames the scores of the network miss it, and mean field has no ball;
 another mode of the same frame has it. ``mf.segment_video`` chooses one mode per frame such that few matched points
 change their label.
 """
@@ -38,7 +38,7 @@ found = mf.segment_video(frames, posteriors)
 print("mode chosen in each frame:", found.chosen_modes, " share of matched points:", found.matched.round(2))
 
 # %%
-# Above, the mode of largest weight of each frame, with two errors; below, the chosen mode.
+# Above, mean field of each frame, with two errors; below, the chosen mode.
 
 figure, axes = plt.subplots(2, 6, figsize=(13, 3.2), layout="constrained")
 for t, (above, below) in enumerate(axes.T, start=1):
