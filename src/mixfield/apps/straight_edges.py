@@ -13,10 +13,10 @@ Bools = NDArray[np.bool_]
 
 
 def flat_pixels(picture: NDArray[np.floating]) -> Bools:
-    """(H, W) pixels of intensities (H, W, channels) with a gradient of their mean below the median, or zero."""
+    """(H, W) pixels of intensities (H, W, channels) with a gradient of their mean below its median."""
     down, right = _differences(picture.mean(-1).astype(np.float64))
     size = np.hypot(down, right)
-    return np.asarray((size < np.median(size)) | (size == 0))
+    return np.asarray(size < np.median(size))
 
 
 def has_straight_edge(changed: Bools, flat: Bools, length: int) -> bool:

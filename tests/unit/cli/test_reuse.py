@@ -16,7 +16,7 @@ from recordings import save_recording
 from typer.testing import CliRunner
 
 import mixfield as mf
-from mixfield.apps import FieldModel, segmentation
+from mixfield.apps import FieldModel, field_model, segmentation
 from mixfield.cli import app
 from mixfield.cli.segment_images import SegmentImage
 from mixfield.cli.video_frames import SegmentFrame
@@ -58,7 +58,8 @@ def write_model(path, **kernels):
 def counted(monkeypatch):
     """Computed modes of images."""
     calls, infer = [], mf.infer
-    monkeypatch.setattr(segmentation, "infer", lambda *a, **k: calls.append(1) or infer(*a, **k))
+    for module in (segmentation, field_model):
+        monkeypatch.setattr(module, "infer", lambda *a, **k: calls.append(1) or infer(*a, **k))
     return calls
 
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import mixfield as mf
-from mixfield.apps import segmentation
+from mixfield.apps import field_model
 from mixfield.cli import app
 from mixfield.errors import MixfieldError
 from mixfield.io import read_image, read_label_map
@@ -93,7 +93,7 @@ def test_a_stopped_run_goes_on(footage, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return infer(*arguments, **options)
 
-    monkeypatch.setattr(segmentation, "infer", stopped)
+    monkeypatch.setattr(field_model, "infer", stopped)
     result = CliRunner().invoke(app, [*map(str, words), str(out)])
     assert result.exit_code == 130
     assert "stopped (2 of 4" in result.stderr
@@ -111,7 +111,7 @@ def test_another_stiffness_takes_the_same_modes(footage, tmp_path, monkeypatch):
     images, scores = footage
     words = [images, "--scores", scores, "--modes", 2, "--out", tmp_path / "out"]
     run(*words)
-    monkeypatch.setattr(segmentation, "infer", None)
+    monkeypatch.setattr(field_model, "infer", None)
     assert "the modes of 4 from an earlier run" in run(*words, "--stiffness", 5, "--rate", 2).stdout
     with pytest.raises(MixfieldError, match="other settings"):
         run(*words, "--seed", 1)
