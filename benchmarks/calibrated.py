@@ -1,4 +1,4 @@
-"""What calibrated answers cost: `mf.segment` against `mf.infer` on the same energy, in CPU time.
+"""What calibrated answers cost: `mf.segment` against the modes of the same model without answers, in CPU time.
 
     MIXFIELD_DATA=shared/data python benchmarks/calibrated.py [--images 6] [--modes 4] [--rounds 3]
 
@@ -49,10 +49,10 @@ def photographs(count: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def plain(image: np.ndarray, scores: np.ndarray, modes: int) -> mf.MixturePosterior:
-    """The modes of the energy of the default model, with the weights of the paper."""
+    """The modes of the default model, with the weights of the paper."""
     picture = intensities(image)
     probs = probabilities(scores, picture.shape[:2])
-    return mf.infer(MODEL.energy(probs, picture), modes, solver=SOLVER, progress=False)
+    return MODEL.modes(probs, picture, modes, solver=SOLVER, progress=False)
 
 
 def calibrated(image: np.ndarray, scores: np.ndarray, modes: int) -> mf.MixturePosterior:
@@ -78,7 +78,7 @@ def main() -> None:
     given = options.parse_args()
     warnings.simplefilter("ignore")
     total = np.zeros(4)
-    print(f"{'pixels':>10} {'infer':>8} {'segment':>8} {'ratio':>6} {'with marginals':>15}")
+    print(f"{'pixels':>10} {'modes':>8} {'segment':>8} {'ratio':>6} {'with marginals':>15}")
     for image, scores in photographs(given.images):
         arguments = (image, scores, given.modes)
         works = [lambda a=arguments, f=f: f(*a) for f in (plain, calibrated)]
