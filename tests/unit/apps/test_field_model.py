@@ -10,7 +10,6 @@ import pytest
 import mixfield as mf
 from mixfield.apps.field_model import FieldModel, Measure
 from mixfield.apps.questions import Logistic, questions
-from mixfield.apps.straight_edges import flat_pixels, has_straight_edge
 from mixfield.errors import FileFormatError, MixfieldError
 
 PLAIN = FieldModel(
@@ -83,23 +82,23 @@ def test_the_exponent_scales_the_costs(doubtful):
 
 
 def test_alternatives_with_straight_edges_are_left_out():
-    """Where the image has little contrast, the border between two regions of the scores is none of the image."""
-    probs = np.zeros((24, 32, 2))
-    probs[:, :16], probs[:, 16:] = [0.9, 0.1], [0.45, 0.55]
-    model = replace(PLAIN, kernels=mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=3, srgb=10, weight=1))
-    flat = np.tile((np.arange(32) // 2 * 2 % 5).astype(np.uint8), (24, 1))  # weak stripes
-    flat[:, 13:19] = 0
-    with_edge = flat.copy()
-    with_edge[:, 16:] += 200
-    edges, none = (mf.segment(image, probs, 3, model=model) for image in (with_edge, flat))
-    assert len(edges.modes) > 1
-    shown = flat_pixels(flat[..., None].astype(float))
-    changed = [labels != none.labelings()[0] for labels in none.labelings()[1:]]
-    assert not any(has_straight_edge(region, shown, 12) for region in changed)
-    found = model.modes(probs, flat[..., None].astype(float), 3)
-    every = model.calibrate(found, probs)  # without the image nothing is known of its edges
-    assert any(has_straight_edge(labels != every.labelings()[0], shown, 12) for labels in every.labelings())
-    assert len(every.modes) > len(none.modes)
+    """A box and a disc in an image that has contrast in its lower half only."""
+    rows, columns = np.indices((40, 48))
+    box = (rows >= 4) & (rows < 14) & (columns >= 4) & (columns < 20)
+    disc = (rows - 9) ** 2 + (columns - 34) ** 2 < 64
+    modes = [
+        mf.Mode(np.stack([~region, region], -1).astype(float), -float(k))
+        for k, region in enumerate((~(rows >= 0), box, disc))
+    ]
+    found, probs = mf.MixturePosterior(tuple(modes)), np.full((40, 48, 2), 0.5)
+    picture = np.random.default_rng(0).uniform(0, np.where(rows < 20, 1, 250))[..., None]
+
+    def offered(image):
+        return [bool(labels[9, 34]) for labels in PLAIN.calibrate(found, probs, image).labelings()[1:]]
+
+    assert sorted(offered(None)) == [False, True]
+    assert offered(picture) == [True]  # the disc alone
+    assert sorted(offered(picture[::-1])) == [False, True]  # where the image has contrast, the box may be in it
 
 
 def test_a_model_or_kernels_not_both(doubtful):
