@@ -33,7 +33,7 @@ found = mf.segment_video(frames, posteriors, scores=scores)
 print("mode chosen in each frame:", found.chosen_modes, " its probability:", found.probabilities.round(2))
 
 # %%
-# Above, the mode of largest weight of each frame, with two errors; below, the chosen mode.
+# Above, mean field of each frame, with two errors; below, the chosen mode.
 
 figure, axes = plt.subplots(2, 6, figsize=(13, 3.2), layout="constrained")
 for t, (above, below) in enumerate(axes.T, start=1):

@@ -34,7 +34,7 @@ def two_halves(seed):
 
 
 def write_annotated(folder):
-    """Three annotated images as ``mixfield segment --tune`` reads them; returns the folder."""
+    """Three annotated images as ``mixfield fit`` reads them; returns the folder."""
     for name in ("images", "scores", "truth"):
         (folder / name).mkdir()
     for k, stem in enumerate("abc"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import mixfield as mf
-from mixfield.apps import superpixel_energy
+from mixfield.apps import FieldModel, questions, superpixel_energy
 from mixfield.reports.field_page import field_page
 from mixfield.reports.people_page import people_page
 from mixfield.reports.segmentation_page import segmentation_page
@@ -40,6 +42,21 @@ def segmentation():
         post, image, gap=gap, pixels=superpixels, scribbles=scribbles, names=("wall", "door"), title="Door & wall"
     )
     return page, post, superpixels
+
+
+def calibrated_segmentation():
+    """A page with three calibrated modes of four; the leaf of the fourth is left out."""
+    image = np.full((40, 60, 3), 70, np.uint8)
+    image[:, 20:40] = (110, 90, 80)
+    image[:, 40:] = 190
+    probs = np.zeros((40, 60, 3))
+    probs[:, :20], probs[:, 20:40], probs[:, 40:] = [0.9, 0.05, 0.05], [0.5, 0.42, 0.08], [0.1, 0.5, 0.4]
+    kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=5, srgb=10, weight=3)
+    model = replace(FieldModel.default(), kernels=kernels, least_useful=0.0)
+    every = mf.segment(image, probs, 4, model=model)
+    useful = sorted(question.usefulness for question in questions(every))
+    post = mf.segment(image, probs, 4, model=replace(model, least_useful=float(useful[0] + 1e-6)))
+    return segmentation_page(post, image, names=("wall", "door", "sofa"), title="Door or sofa?"), post
 
 
 def large_segmentation(height: int = 375, width: int = 500, modes: int = 8, labels: int = 5):

@@ -81,7 +81,7 @@ def _column(rows: Sequence[Row], network: str, what: str) -> Floats:
 def measure(case: Case, model: FieldModel, exponent: float) -> Row:
     """The measurements of one image: ``model`` and ``exponent`` (of the scores) were fitted without it."""
     step, image = case.example.step, _annotated(case)
-    posterior = scaled(model, step).calibrate(case.fitted, case.example.probs)
+    posterior = scaled(model, step).calibrate(case.fitted, case.example.probs, case.example.image)
     truth, labelings = case.example.truth, posterior.labelings()
     ious = [_iou(truth, labels) for labels in labelings]
     everything = [_iou(truth, labels) for labels in case.fitted.labelings()]

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from experiments.annotated import AnnotatedFolder, Example, Network
 from experiments.measurements import Row
+from experiments.mode_ranking import mode_features
 from experiments.quiet import ignore_warnings
 from experiments.segmentation.counted_crf import CountedCRF
 from experiments.segmentation.methods import SOLVER, Method, methods
 from experiments.segmentation.plan import NETWORKS, SETS
-from mixfield.apps import mode_features
 from mixfield.energy import active_labels
 from mixfield.metrics import mean_iou
 from mixfield.mixture import MixturePosterior

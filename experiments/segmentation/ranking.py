@@ -12,8 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from experiments.measurements import Row
-from mixfield.apps import fit_ranking
-from mixfield.apps.ranking import LEARNT
+from experiments.mode_ranking import LEARNT, fit_ranking
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +43,7 @@ def ranking(rows: Sequence[Row]) -> tuple[tuple[float, ...], dict[str, Any]]:
     """Coefficients fitted to all images, and the scores of several rankings.
 
     Rankings: ``weights`` m_k, ``tempered`` bounds, ``learnt`` coefficients, the latter two on images left out of their
-    fit, and the ``shipped`` coefficients of `ModeRanking`.
+    fit, and the ``shipped`` coefficients of version 0.1.
     """
     modes = _Modes.of(rows)
     learnt, tempered = _cross_validated(modes)

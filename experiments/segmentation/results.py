@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.measurements import Row
+from experiments.mode_ranking import FEATURES
 from experiments.segmentation.gains import (
     COUNTS,
     FAMILIES,
@@ -21,7 +22,6 @@ from experiments.segmentation.gains import (
     leads,
 )
 from experiments.segmentation.ranking import ranking
-from mixfield.apps.ranking import FEATURES
 
 Floats = NDArray[np.float64]
 Rows = Sequence[Row]

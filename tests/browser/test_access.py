@@ -7,6 +7,7 @@ import pytest
 
 PAGES = {
     "segmentation": lambda: pages.segmentation()[0],
+    "calibrated": lambda: pages.calibrated_segmentation()[0],
     "field": lambda: pages.field()[0],
     "people": lambda: pages.people()[0],
     "video": lambda: pages.video()[0],

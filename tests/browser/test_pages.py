@@ -69,6 +69,32 @@ def test_a_pixel_tells_its_probabilities(open_page, segmentation):
     assert f"Row {row}, column {column + 4}" in page.locator("#probe-text").inner_text()
 
 
+def test_a_calibrated_page_shows_the_mixture_and_its_uncertainty(open_page):
+    text, post = pages.calibrated_segmentation()
+    page = open_page(text)
+    assert len(post.modes) > 1
+    box = page.locator("#view").bounding_box()
+    scale = min(box["width"] / 60, box["height"] / 40)
+    page.mouse.move(box["x"] + 30.5 * scale, box["y"] + 20.5 * scale)
+    heads = page.locator("#probe thead th").all_inner_texts()
+    assert [head for head in heads if head] == ["probability"]
+    cells = [row.split("\t") for row in page.locator("#probe tbody tr").all_inner_texts()]
+    shown = {name: float(cell.split()[-2]) / 100 for name, cell in cells}
+    expected = dict(zip(("wall", "door", "sofa"), post.marginals()[20, 30], strict=True))
+    assert shown == pytest.approx(expected, abs=0.5 / 255 + 6e-4)
+    before = drawn(page)
+    page.get_by_label("uncertainty").check()
+    assert drawn(page) != before
+    assert "entropy of the calibrated probabilities" in page.locator("#layer-text").inner_text()
+    left_out = page.locator('[data-node][aria-label^="left out"]')
+    assert left_out.count() == sum(node.mode == -1 for node in post.tree) - (len(post.tree) - 1) // 2
+    left_out.first.click()
+    assert "left out, too improbable" in page.locator("#cut").inner_text()
+    assert not page.locator("#numbers ~ details table").is_visible()
+    page.get_by_text("Bounds in nats").click()
+    assert page.get_by_text("nats below mode 1").first.is_visible()
+
+
 def test_a_pair_shows_where_it_differs(open_page, segmentation):
     page = open_page(segmentation[0])
     before = drawn(page)

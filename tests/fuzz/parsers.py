@@ -20,12 +20,11 @@ from PIL import Image
 
 import mixfield as mf
 from experiments.people import cvml
-from mixfield.apps.kernels import Kernels
+from mixfield.apps.field_model import FieldModel
 from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError, sentence
 from mixfield.io import (
     calibration,
-    kernels,
     names,
     opencv,
     pom,
@@ -315,8 +314,8 @@ PARSERS = {
     "calibration Tsai": Parser(".xml", calibration.read_camera, lambda: [_TSAI]),
     "annotations": Parser(".xml", cvml.read_cvml, lambda: [_CVML]),
     "scene.toml": Parser(".toml", _read_scene, _scenes),
-    "kernels.toml": Parser(
-        ".toml", kernels.read_kernels, lambda: [_written(".toml", lambda path: kernels.write_kernels(path, Kernels()))]
+    "model.toml": Parser(
+        ".toml", FieldModel.load, lambda: [_written(".toml", lambda path: FieldModel.default().save(path))]
     ),
     "scores npy": Parser(".npy", read_scores, _arrays),
     "scores npz": Parser(".npz", read_scores, lambda: [_npz(probs=np.ones((3, 4, 2))), _npz(a=np.ones(3), b=2)]),

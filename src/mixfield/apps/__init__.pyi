@@ -10,15 +10,12 @@ from .mode_path import Consistency as Consistency
 from .mode_path import ModePath as ModePath
 from .questions import Question as Question
 from .questions import questions as questions
-from .ranking import ModeRanking as ModeRanking
-from .ranking import Tempering as Tempering
-from .ranking import fit_ranking as fit_ranking
-from .ranking import mode_features as mode_features
 from .region_question import RegionQuestion as RegionQuestion
 from .segmentation import entropy_gap as entropy_gap
 from .segmentation import segment as segment
 from .segmentation import segmentation_energy as segmentation_energy
 from .segmentation import segmentation_field as segmentation_field
+from .segmentation import solve_field as solve_field
 from .strokes import is_strokes as is_strokes
 from .strokes import segment_strokes as segment_strokes
 from .strokes import slic_superpixels as slic_superpixels
@@ -27,7 +24,5 @@ from .superpixels import as_pixels as as_pixels
 from .superpixels import superpixel_energy as superpixel_energy
 from .tracking import Tracks as Tracks
 from .tracking import track as track
-from .tuning import Tuning as Tuning
-from .tuning import tune as tune
 from .video import VideoSegmentation as VideoSegmentation
 from .video import segment_video as segment_video

@@ -17,6 +17,7 @@ from mixfield._progress import Progress
 from mixfield.apps.alternatives import changes_of
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.questions import ChangeFeatures, Logistic
+from mixfield.apps.straight_edges import flat_pixels, has_straight_edge
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.unary import log_costs
@@ -26,8 +27,10 @@ from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.options import Solver
 
+STRAIGHT, STRAIGHT_SHARE = 12, 1 / 18  # least length of a straight edge, in pixels and of the longer side of the image
 FORMAT, VERSION = "mixfield-field-model", 1
 FLOOR = 1e-8  # smallest probability of a label
+LARGEST = 16 << 10  # bytes of a file
 DISTINCT = 0.02  # share of pixels by which an alternative must differ from all others
 
 Floats = NDArray[np.float64]
@@ -98,21 +101,25 @@ class FieldModel:
         image: NDArray[Any],
         n_modes: int,
         *,
+        energy: DenseCRF | None = None,
         rng: int | np.random.Generator = 0,
         solver: Solver | None = None,
         progress: Progress = None,
     ) -> MixturePosterior:
-        """At most ``n_modes`` modes of `energy`, with the paper's weights; the parameters are those of `infer`."""
-        energy = self.energy(probs, image)
+        """At most ``n_modes`` modes of `energy`, which may be given, with the paper's weights; see `infer`."""
+        energy = self.energy(probs, image) if energy is None else energy
         if self.search is None:
             return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
         stronger = DenseCRF(log_costs(probs, FLOOR), _pairwise(self.search, image))
         return changes_of(infer(stronger, n_modes, rng=rng, solver=solver, progress=progress), energy, solver=solver)
 
-    def calibrate(self, posterior: MixturePosterior, probs: NDArray[np.floating]) -> MixturePosterior:
+    def calibrate(
+        self, posterior: MixturePosterior, probs: NDArray[np.floating], image: NDArray[Any] | None = None
+    ) -> MixturePosterior:
         """The modes of a posterior of `modes` with calibrated weights, the root mode first, then the most useful.
 
-        Alternatives that differ from others by few pixels, or that are hardly useful, are left out.
+        Alternatives that differ from others by few pixels, or that are hardly useful, are left out; so are those with
+        straight edges that the image does not have, if its intensities (H, W, channels) are given.
         """
         evidence = np.asarray(probs / probs.sum(-1, keepdims=True), np.float32)
         labelings = posterior.labelings()
@@ -120,7 +127,8 @@ class FieldModel:
         features = [ChangeFeatures.of(evidence, labelings[root], labels) for labels in labelings]
         answers = np.array([self.answer.probability(one) for one in features])
         shares = np.exp([one.log_share for one in features])
-        kept = _offered(labelings, root, answers * np.sqrt(shares), self.least_useful)
+        useful = np.where(_follows(labelings, root, image), answers * np.sqrt(shares), -1.0)
+        kept = _offered(labelings, root, useful, self.least_useful)
         scores = np.array([0.0 if k == root else self.weight.score(features[k]) for k in kept])
         weights = np.exp(scores - scores.max())
         answers[root] = np.nan
@@ -137,8 +145,8 @@ class FieldModel:
     def load(path: str | PathLike[str]) -> FieldModel:
         """Read a file that `save` has written."""
         try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            content = tomllib.loads(_files.read_bytes(path, LARGEST).decode("utf-8"))
+        except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{path} is not a field model: {error}") from None
         if content.get("format") != FORMAT or content.get("version") != VERSION:
             raise FileFormatError(
@@ -147,7 +155,9 @@ class FieldModel:
             )
         try:
             return _parsed(content)
-        except (KeyError, TypeError, ValueError, MixfieldError) as error:
+        except KeyError as error:
+            raise FileFormatError(f"{path} is damaged: {error} is missing") from None
+        except (TypeError, ValueError, AttributeError, OverflowError, MixfieldError) as error:
             raise FileFormatError(f"{path} is damaged: {error}") from None
 
 
@@ -159,6 +169,15 @@ def _pairwise(kernels: Kernels, image: NDArray[Any]) -> list[Kernel]:
     if kernels.weight:
         pairwise.append(Bilateral(image, kernels.sxy, kernels.srgb, kernels.weight))
     return pairwise
+
+
+def _follows(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """(K,) whether the change of each mode follows the image: it has no straight edge of its own."""
+    if image is None or len(labelings) < 2:
+        return np.ones(len(labelings), bool)
+    flat = flat_pixels(image)
+    length = max(STRAIGHT, round(STRAIGHT_SHARE * max(flat.shape)))
+    return np.array([not has_straight_edge(labels != labelings[root], flat, length) for labels in labelings])
 
 
 def _offered(labelings: NDArray[np.integer], root: int, useful: Floats, least: float) -> list[int]:
@@ -180,7 +199,8 @@ def _reordered(posterior: MixturePosterior, kept: Sequence[int]) -> MixturePoste
     if len(kept) == 1:
         notes = (*notes, "no doubt: no alternative is probable and different enough to be offered")
     elif hidden:
-        notes = (*notes, f"{hidden} of {len(posterior.modes)} segmentations are too improbable or too similar to offer")
+        found = len(posterior.modes)
+        notes = (*notes, f"left out {hidden} of {found} segmentations: improbable, too similar, or with hard edges")
     return replace(posterior, modes=tuple(posterior.modes[k] for k in kept), tree=tree, notes=notes)
 
 
@@ -203,19 +223,26 @@ def _toml(model: FieldModel) -> str:
 
 def _parsed(content: dict[str, Any]) -> FieldModel:
     kernels, search = content.get("kernels"), content.get("search")
+    names = ("exponent", "mode_exponent", "evidence_exponent", "least_useful")
     return FieldModel(
-        exponent=float(content["exponent"]),
-        kernels=None if kernels is None else Kernels(**kernels),
-        answer=Logistic(**content["answer"]),
-        weight=Logistic(**content["weight"]),
-        mode_exponent=float(content["mode_exponent"]),
-        evidence_exponent=float(content["evidence_exponent"]),
-        search=None if search is None else Kernels(**search),
-        least_useful=float(content["least_useful"]),
+        **_numbers({name: content[name] for name in names}, low=0.0),
+        kernels=None if kernels is None else Kernels(**_numbers(kernels, low=0.0)),
+        search=None if search is None else Kernels(**_numbers(search, low=0.0)),
+        answer=Logistic(**_numbers(content["answer"])),
+        weight=Logistic(**_numbers(content["weight"])),
         images=int(content["images"]),
         fingerprint=str(content["fingerprint"]),
-        table=tuple(Measure(**row) for row in content.get("table", [])),
+        table=tuple(Measure(str(row.pop("name")), **_numbers(row)) for row in content.get("table", [])),
     )
+
+
+def _numbers(table: dict[str, Any], low: float = -np.inf) -> dict[str, float]:
+    """Numbers of a table of a file, finite and not below ``low``."""
+    numbers = {name: float(value) for name, value in table.items()}
+    for name, value in numbers.items():
+        if not low <= value < np.inf:
+            raise ValueError(f"{name} must be a finite number not below {low:g}, got {value}")
+    return numbers
 
 
 def _default() -> FieldModel:

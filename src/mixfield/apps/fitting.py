@@ -19,6 +19,7 @@ from mixfield.apps.kernels import Kernels
 from mixfield.apps.pictures import intensities
 from mixfield.apps.questions import ChangeFeatures, Logistic
 from mixfield.errors import MixfieldError
+from mixfield.metrics.calibration import calibration_error
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.solvers.dispatch import solver_for
@@ -37,7 +38,8 @@ PIXELS = 2000  # of each image, on which likelihoods are measured
 BLENDED = 300  # of these, on which the exponents of the blend are fitted
 SMALLEST = 5e-4  # probability at which the loss of a pixel ends
 NEUTRAL = Logistic(0.0, 1.0, 0.0)
-RESAMPLES = 2000  # of the bootstrap
+RESAMPLES, CALIBRATION_RESAMPLES = 2000, 200  # of the bootstrap of means, and of calibration errors
+CALIBRATED = 200  # pixels of each image, of which the calibration error is measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +113,9 @@ def fit(
     Returns
     -------
     FieldModel
-        Its ``table`` has the loss of pixels and the mean IoU on held-out images against the scores alone.  If no
-        setting has a lower held-out loss than the scores, its ``kernels`` are None.
+        Its ``table`` has the loss of pixels, the mean IoU, and the calibration errors of pixels and answers on held-out
+        images against the scores alone.  If no setting has a lower held-out loss than the scores, its ``kernels`` are
+        None.
     """
     _arrays.at_least("folds", folds, 2)
     generator, steps = _arrays.generator(rng), _Steps(progress)
@@ -123,14 +126,18 @@ def fit(
     exponent, kernels = settings[int(losses.mean(0).argmin())]
     blank = replace(_model(exponent, kernels), search=search)
     modes = [_modes(image, blank, solver, steps) for image in examples]
-    held_out = np.empty(len(examples))
+    held_out, judges = np.empty(len(examples)), dict[int, FieldModel]()
     for fold in range(min(folds, len(examples))):
         inside = [one for k, one in enumerate(modes) if k % folds != fold]
         model = calibrated(blank, inside)
         for k in range(fold, len(examples), folds):
-            held_out[k] = _loss(model, modes[k])
+            held_out[k], judges[k] = _loss(model, modes[k]), model
     before = np.array([log_loss(one.evidence, one.labels) for one in modes])
-    table = (measured("negative log-likelihood", before, held_out), _iou(examples, exponent, kernels, solver))
+    table = (
+        measured("negative log-likelihood", before, held_out),
+        _iou(examples, exponent, kernels, solver),
+        *_calibration([judges[k] for k in range(len(modes))], modes),
+    )
     fitted = calibrated(blank if held_out.mean() < before.mean() else replace(blank, kernels=None, search=None), modes)
     return replace(fitted, images=len(examples), fingerprint=_hash(examples), table=table)
 
@@ -244,12 +251,16 @@ def _weights(images: Sequence[Modes]) -> Logistic:
 
 def _loss(model: FieldModel, image: Modes) -> float:
     """The loss of the pixels of an image under the calibrated mixture."""
+    return log_loss(_mixture(model, image), image.labels)
+
+
+def _mixture(model: FieldModel, image: Modes) -> Floats:
+    """(p, L) calibrated marginals of the sampled pixels."""
     scores = np.array([0.0, *(model.weight.score(one) for one in image.features)])
     weights = np.exp(scores - scores.max())
-    mixed = _mixed(
+    return _mixed(
         weights / weights.sum(), image.marginals, image.evidence, model.mode_exponent, model.evidence_exponent
     )
-    return log_loss(mixed, image.labels)
 
 
 def _mixed(weights: Floats, marginals: Floats, evidence: Floats, a: float, c: float) -> Floats:
@@ -281,6 +292,42 @@ def measured(name: str, before: Floats, after: Floats) -> Measure:
     means = change[rng.integers(0, len(change), (RESAMPLES, len(change)))].mean(1)
     low, high = np.quantile(means, (0.025, 0.975))
     return Measure(name, *(float(round(v, 5)) for v in (before.mean(), after.mean(), low, high)))
+
+
+def _calibration(models: Sequence[FieldModel], images: Sequence[Modes]) -> list[Measure]:
+    """Calibration errors of labels of pixels, and of answers against the mean probability of the new labels."""
+    both = list(zip(models, images, strict=True))
+    pixels = [
+        tuple(_most_probable(p[:CALIBRATED], image.labels) for p in (image.evidence, _mixture(model, image)))
+        for model, image in both
+    ]
+    answers = [
+        tuple(
+            np.array([[how.probability(one), better] for one, better in zip(image.features, image.better, strict=True)])
+            for how in (NEUTRAL, model.answer)
+        )
+        for model, image in both
+        if image.features
+    ]
+    rows = [("calibration error of pixels", pixels), ("calibration error of answers", answers)]
+    return [_pooled(name, pairs) for name, pairs in rows if pairs]
+
+
+def _most_probable(p: Floats, labels: NDArray[np.int64]) -> Floats:
+    """(p, 2) probability of the most probable label, and whether it is right."""
+    return np.stack([p.max(-1), p.argmax(-1) == labels[: len(p)]], -1)
+
+
+def _pooled(name: str, images: Sequence[tuple[Floats, ...]]) -> Measure:
+    """Calibration errors before and after of the events of all images, with a bootstrap over images."""
+    rng, count = np.random.default_rng(0), len(images)
+
+    def errors(chosen: Iterable[int]) -> list[float]:
+        return [calibration_error(*np.concatenate([images[k][side] for k in chosen]).T) for side in (0, 1)]
+
+    (before, after), draws = errors(range(count)), rng.integers(0, count, (CALIBRATION_RESAMPLES, count)).tolist()
+    low, high = np.quantile([np.diff(errors(draw))[0] for draw in draws], (0.025, 0.975))
+    return Measure(name, *(float(round(v, 5)) for v in (before, after, low, high)))
 
 
 def _hash(examples: Sequence[Example]) -> str:

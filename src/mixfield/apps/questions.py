@@ -30,7 +30,7 @@ class Question:
     ----------
     mode : the other mode.
     region : (H, W) pixels on which the two differ.
-    old, new : the labels that most pixels of the region have in the root mode and in the other one.
+    old, new : labels in the root mode and in the other one, the most frequent pair in the region.
     probability : that the new labels are better.
     share : of the region in the image.
     """
@@ -47,11 +47,16 @@ class Question:
         """Expected use of the mode to somebody who may choose: probability times the square root of the area."""
         return self.probability * self.share**0.5
 
-    def text(self, names: Sequence[str] | None = None) -> str:
+    def text(self, names: Sequence[str] = ()) -> str:
         """The question in words, with names of the labels if given."""
-        old, new = (names[label] if names else f"label {label}" for label in (self.old, self.new))
-        yes = round(100 * self.probability)
-        return f"is this region {old} or {new}? {100 - yes} : {yes}, {100 * self.share:.0f} % of the image"
+        return f"is this region {self.caption(names)} of the image"
+
+    def caption(self, names: Sequence[str] = ()) -> str:
+        """The two labels, the odds of the answers in per cent, and the share of the image, in a few words."""
+        old, new = (names[label] if label < len(names) else f"label {label}" for label in (self.old, self.new))
+        yes = min(max(round(100 * self.probability), 1), 99)
+        share = f"{100 * self.share:.0f} %" if self.share >= 0.005 else "< 1 %"
+        return f"{old} or {new}? {100 - yes} : {yes}, {share}"
 
 
 def questions(posterior: MixturePosterior) -> tuple[Question, ...]:
@@ -82,7 +87,8 @@ def settled_labels(posterior: MixturePosterior) -> Labels:
 
 def _question(k: int, old: Labels, new: Labels, probability: float) -> Question:
     region = old != new
-    before, after = (int(np.bincount(labels[region]).argmax()) if region.any() else 0 for labels in (old, new))
+    pairs, counts = np.unique(np.stack([old[region], new[region]]), axis=1, return_counts=True)
+    before, after = pairs[:, counts.argmax()].tolist() if counts.size else (0, 0)
     return Question(k, region, before, after, probability, float(region.mean()))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +17,7 @@ from mixfield.apps.field_model import FieldModel
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.pictures import intensities
 from mixfield.apps.strokes import is_strokes, segment_strokes
-from mixfield.apps.superpixels import SegmentationField
+from mixfield.apps.superpixels import Evidence, SegmentationField
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import FewerModesWarning, MixfieldError
@@ -27,6 +28,11 @@ from mixfield.solvers.free_energy import entropies
 from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
+
+ONE_HOT = (
+    "the weights are one-hot: they are those of the energy, which counts every pixel as independent evidence; "
+    "a fitted model of the field calibrates them"
+)
 
 
 def segmentation_energy(
@@ -39,35 +45,57 @@ def segmentation_energy(
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
 ) -> DenseCRF:
-    """The dense CRF that `segment` solves, of strokes if kernels are given; the parameters are those of `segment`."""
+    """The dense CRF that `segment` solves with kernels, by default those of DeepLab; the parameters are those of
+    `segment`."""
     picture = intensities(image)
-    height, width = picture.shape[:2]
     sure = CERTAINTY if certainty is None else certainty
-    probs = probabilities(scores, (height, width), logits=logits, certainty=sure, unknown=unknown, n_labels=n_labels)
-    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels()))
+    probs = probabilities(scores, picture.shape[:2], logits=logits, certainty=sure, unknown=unknown, n_labels=n_labels)
+    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels.deeplab()))
 
 
 def segmentation_field(
     image: ArrayLike,
     scores: ArrayLike,
     *,
+    model: FieldModel | None = None,
     kernels: Kernels | None = None,
     logits: bool = False,
     certainty: float | None = None,
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
 ) -> SegmentationField:
-    """The field that `segment` solves for everything but strokes: a dense CRF."""
-    crf = segmentation_energy(
-        image,
-        scores,
-        kernels=kernels,
-        logits=logits,
-        certainty=certainty,
-        unknown=unknown,
-        n_labels=n_labels,
-    )
-    return SegmentationField(crf)
+    """The dense CRF that `segment` solves, with or without a model; not that of strokes, see `segment_strokes`."""
+    if model is not None and kernels is not None:
+        raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
+    options: dict[str, Any] = {"certainty": certainty, "unknown": unknown, "n_labels": n_labels}
+    if kernels is not None:
+        return SegmentationField(segmentation_energy(image, scores, kernels=kernels, logits=logits, **options))
+    picture = intensities(image)
+    options["certainty"] = CERTAINTY if certainty is None else certainty
+    probs = probabilities(scores, picture.shape[:2], logits=logits, **options)
+    chosen = FieldModel.default() if model is None else model
+    energy = chosen.energy(probs, picture)
+    return SegmentationField(energy, evidence=Evidence(chosen, energy, probs, picture))
+
+
+def solve_field(
+    field: SegmentationField,
+    n_modes: int,
+    *,
+    rng: int | np.random.Generator = 0,
+    solver: Solver | None = None,
+    progress: Progress = None,
+) -> MixturePosterior:
+    """The modes of a field over its variables, calibrated if it has a model; the parameters are those of `segment`."""
+    if field.evidence is None:
+        posterior = infer(field.energy, n_modes, rng=rng, solver=solver, progress=progress)
+        return replace(posterior, notes=(*posterior.notes, ONE_HOT)) if posterior.is_one_hot else posterior
+    given = field.evidence
+    model, probs, picture = given.model, given.probs, given.image
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum, fewer need no note
+        posterior = model.modes(probs, picture, n_modes, energy=given.energy, rng=rng, solver=solver, progress=progress)
+    return model.calibrate(replace(posterior, notes=()), probs, picture)
 
 
 def segment(
@@ -94,13 +122,12 @@ def segment(
     scores : (H, W, L) probabilities, which need not sum to one and may be zero; or (H, W) floats, the probability of
         label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
         resolution with the same aspect ratio is resized; (L, H, W) is accepted if (H, W, L) does not fit the image.
-    n_modes : number of segmentations; fewer are returned, with a `FewerModesWarning`, if there are no more.  With a
-        model it is a maximum: alternatives that are improbable or nearly the same as another one are left out, which
-        ``notes`` says.
-    model : of the field, fitted by `mixfield.fit`, or ``FieldModel.default()``: the weights are calibrated, and mean
-        field comes first, then the alternatives by expected usefulness.
-    kernels : of the dense CRF if there is no model; the weights are those of the paper, nearly one-hot on photographs.
-        Without both, strokes (a label map in which most pixels are unknown) are segmented by regions, which need
+    n_modes : largest number of segmentations.  Alternatives that are improbable or nearly the same as another one are
+        left out; if none is left, ``notes`` says that there is no doubt.
+    model : of the field, fitted by `mixfield.fit`; ``FieldModel.default()`` by default.
+    kernels : of a dense CRF without a model, such as ``Kernels.deeplab()``: the weights are those of the paper, nearly
+        one-hot on photographs, and fewer modes than ``n_modes`` come with a `FewerModesWarning`.  Without model and
+        kernels, strokes (a label map in which most pixels are unknown) are segmented by superpixels, which need
         scikit-image, see `mixfield.apps.strokes`.
     logits : the scores are logits or log-probabilities.
     certainty : probability of the label that a label map gives, 0.9 by default; strokes without kernels are certain.
@@ -111,7 +138,9 @@ def segment(
     Returns
     -------
     MixturePosterior
-        Over (H, W), heaviest mode first: ``labelings()``, ``weights``, ``marginals()``.
+        Over (H, W): ``labelings()``, ``weights``, ``marginals()``.  With a model the weights are calibrated, mean field
+        comes first, then the alternatives by expected usefulness, and `mixfield.apps.questions` says what each one
+        asks; without, the heaviest mode comes first.
 
     Examples
     --------
@@ -123,29 +152,21 @@ def segment(
     >>> mf.segment(image, strokes, n_modes=1).labelings()[0, 0]
     array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
     """
-    if model is not None:
-        if kernels is not None:
-            raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
-        picture = intensities(image)
-        probs = probabilities(scores, picture.shape[:2], logits=logits, unknown=unknown, n_labels=n_labels)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum; the notes say what was found
-            posterior = model.modes(probs, picture, n_modes, rng=rng, solver=solver, progress=progress)
-        return model.calibrate(posterior, probs)
-    if kernels is None and not logits and is_strokes(scores, unknown):
+    if model is None and kernels is None and not logits and is_strokes(scores, unknown):
         return segment_strokes(
             image, scores, n_modes, unknown=unknown, n_labels=n_labels, rng=rng, solver=solver, progress=progress
         )
     field = segmentation_field(
         image,
         scores,
+        model=model,
         kernels=kernels,
         logits=logits,
         certainty=certainty,
         unknown=unknown,
         n_labels=n_labels,
     )
-    return field.over_pixels(infer(field.energy, n_modes, rng=rng, solver=solver, progress=progress))
+    return field.over_pixels(solve_field(field, n_modes, rng=rng, solver=solver, progress=progress))
 
 
 def entropy_gap(

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
+from mixfield.apps.field_model import FieldModel
 from mixfield.apps.pictures import intensities
 from mixfield.apps.region_graph import adjacent, region_means
 from mixfield.energy.dense_crf import DenseCRF
@@ -30,6 +31,23 @@ FLOOR = 1e-8  # smallest probability, as in `DenseCRF.from_probabilities`
 
 
 @dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a field with a model was made from.
+
+    Attributes
+    ----------
+    model : by which the energy was made and its modes get probabilities.
+    energy : over the pixels.
+    probs, image : (H, W, L) probabilities and (H, W, channels) intensities.
+    """
+
+    model: FieldModel
+    energy: DenseCRF
+    probs: Float32s
+    image: Float32s
+
+
+@dataclass(frozen=True, eq=False)
 class SegmentationField:
     """The field whose modes are segmentations of an image.
 
@@ -37,10 +55,12 @@ class SegmentationField:
     ----------
     energy : over the pixels (H, W) of an image, or over its superpixels.
     superpixels : (H, W) the variable of each pixel; None if the variables are pixels.
+    evidence : by which a model of the field gives probabilities to the modes; None for those of the energy itself.
     """
 
     energy: DenseCRF | FactorGraph
     superpixels: Ints | None = None
+    evidence: Evidence | None = None
 
     def over_pixels(self, posterior: MixturePosterior) -> MixturePosterior:
         """A posterior of this field as a posterior over the pixels."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mixfield.cli import demo, detect, report, segment, solve, track, video
+from mixfield.cli import demo, detect, fit, report, segment, solve, track, video
 from mixfield.cli.terminal import stoppable
 
 app = typer.Typer(
@@ -17,7 +17,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo.demo, solve.solve, segment.segment, video.video, detect.detect, track.track, report.report):
+VERBS = (
+    demo.demo,
+    solve.solve,
+    segment.segment,
+    fit.fit,
+    video.video,
+    detect.detect,
+    track.track,
+    report.report,
+)
+for verb in VERBS:
     app.command()(stoppable(verb))
 
 

@@ -8,26 +8,23 @@ from typing import Annotated
 import typer
 
 from mixfield.cli import batching
+from mixfield.cli.field_models import Model, field_options
 from mixfield.cli.options import Json, Seed, Threads, check_folder
 from mixfield.cli.segment_export import check_formats
 from mixfield.cli.segment_images import SegmentImage, segment_folder, segment_image
-from mixfield.cli.segment_tuning import tune_folder
 
 
 def segment(
-    image: Annotated[Path | None, typer.Argument(help="An image, or a folder of images.")] = None,
+    image: Annotated[Path, typer.Argument(help="An image, or a folder of images.")],
     scores: Annotated[
-        Path | None,
+        Path,
         typer.Option(help="Probabilities (.npy, .npz), a label map or strokes (.png); for a folder, a folder of them."),
-    ] = None,
+    ],
     modes: Annotated[int, typer.Option(min=1, help="How many segmentations to look for.")] = 4,
     out: Annotated[Path, typer.Option(help="Folder for the results; a stopped run goes on there.")] = Path(
         "mixfield-segment"
     ),
-    kernels: Annotated[Path | None, typer.Option(help="Kernels as --tune writes them (.toml).")] = None,
-    tune: Annotated[
-        Path | None, typer.Option(help="Choose kernels on a folder with images/, scores/ and truth/ instead.")
-    ] = None,
+    model: Model = "",
     logits: Annotated[bool, typer.Option("--logits", help="The scores are logits or log-probabilities.")] = False,
     certainty: Annotated[
         float | None, typer.Option(help="Probability that a label map is right.  [default: 0.9; strokes 0.99]")
@@ -42,6 +39,9 @@ def segment(
     export: Annotated[
         list[str] | None, typer.Option(help="Write coco (RLE, JSON) or panoptic (PNG, JSON) too; may be repeated.")
     ] = None,
+    nats: Annotated[
+        bool, typer.Option("--nats", help="Print the bounds of the modes and the weights of the energy too.")
+    ] = False,
     seed: Seed = 0,
     threads: Threads = None,
     engine: batching.Engine = "",
@@ -50,26 +50,20 @@ def segment(
     as_json: Json = False,
 ) -> None:
     """Segment an image, or a folder of images, in several ways, each with its probability."""
-    from mixfield.errors import MixfieldError
     from mixfield.io.images import pillow
-    from mixfield.io.kernels import read_kernels
     from mixfield.io.names import read_names
 
     pillow()
     check_folder(out)
-    if tune is not None:
-        tune_folder(tune, out, logits=logits, threads=threads, as_json=as_json)
-        return
-    if image is None or scores is None:
-        raise MixfieldError("give an image (or a folder of images) and its --scores, or --tune and a folder")
     options = {"logits": logits, "certainty": certainty, "unknown": unknown or None, "n_labels": labels}
     evidence = {name: value for name, value in options.items() if value is not None}
-    given = None if kernels is None else read_kernels(kernels)
-    work = SegmentImage(modes, given, evidence, seed, threads, () if names is None else read_names(names))
+    work = SegmentImage(
+        modes, field_options(model), evidence, seed, threads, () if names is None else read_names(names)
+    )
     formats = export or []
     check_formats(formats)
     chosen = batching.engine(engine, workers, scheduler)
     if image.is_dir():
         segment_folder(work, image, scores, out, formats, engine=chosen, as_json=as_json)
     else:
-        segment_image(work, image, scores, out, formats, as_json=as_json)
+        segment_image(work, image, scores, out, formats, nats=nats, as_json=as_json)

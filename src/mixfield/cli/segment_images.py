@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,12 @@ import typer
 
 from mixfield import _files
 from mixfield.cli import batching
+from mixfield.cli.field_models import field_settings
 from mixfield.cli.options import solver
 from mixfield.cli.segment_export import export
 from mixfield.cli.terminal import Progress, command, print_table, say
 
 if TYPE_CHECKING:
-    from mixfield.apps.kernels import Kernels
     from mixfield.batch import Engine
 
 SETTINGS, RESULT, MANIFEST = "settings.json", "result.npz", "manifest.jsonl"
@@ -32,13 +32,13 @@ class SegmentImage:
     Attributes
     ----------
     modes, seed, threads : options of the verb.
-    kernels : None for the defaults.
+    field : options of `mixfield.segment` about the field, see `field_options`.
     evidence : options of `mixfield.segment` about its scores.
     names : of the labels; empty for those that the scores hold.
     """
 
     modes: int
-    kernels: Kernels | None
+    field: dict[str, Any]
     evidence: dict[str, Any]
     seed: int
     threads: int | None
@@ -52,8 +52,7 @@ class SegmentImage:
         self, image: Path, scores: Path, out: Path, advance: Callable[[int], None] | None = None
     ) -> dict[str, Any]:
         """Segment an image, write the results into a folder and return their facts."""
-        import mixfield as mf
-        from mixfield.apps import entropy_gap, segmentation_field
+        from mixfield.apps import entropy_gap, segmentation_field, solve_field
         from mixfield.apps.evidence import UNKNOWN
         from mixfield.io.images import read_image
         from mixfield.io.names import names_in_scores
@@ -70,9 +69,10 @@ class SegmentImage:
                 how_to = {"names": names, "rng": self.seed, "solver": how, "progress": advance}
                 facts = write_strokes(out, picture, evidence, self.modes, **how_to, **labels)
                 return facts | {"seconds": time.perf_counter() - started, "seconds_writing": 0.0}
-            field = segmentation_field(picture, evidence, kernels=self.kernels, **self.evidence)
-            posterior = mf.infer(field.energy, self.modes, rng=self.seed, solver=how, progress=advance)
-            gap = field.at_pixels(entropy_gap(field.energy, posterior.modes[0], solver=how))
+            field = segmentation_field(picture, evidence, **self.field, **self.evidence)
+            posterior = solve_field(field, self.modes, rng=self.seed, solver=how, progress=advance)
+            calibrated = posterior.calibration is not None
+            gap = None if calibrated else field.at_pixels(entropy_gap(field.energy, posterior.modes[0], solver=how))
         solved = time.perf_counter()
         given = Given.of(field, evidence, names, unknown=self.evidence.get("unknown", UNKNOWN))
         facts = write_segmentation(out, picture, posterior, gap, given)
@@ -83,25 +83,26 @@ class SegmentImage:
         from mixfield.apps import is_strokes
         from mixfield.apps.evidence import UNKNOWN
 
-        dense = self.kernels is not None or self.evidence.get("logits", False)
+        dense = bool(self.field) or self.evidence.get("logits", False)
         return not dense and is_strokes(evidence, self.evidence.get("unknown", UNKNOWN))
 
     def settings(self) -> dict[str, Any]:
         """Everything that the results depend on; threads do not change them."""
         from mixfield import __version__
 
-        kernels = None if self.kernels is None else asdict(self.kernels)
-        return {
-            "mixfield": __version__,
-            "modes": self.modes,
-            "kernels": kernels,
-            "evidence": self.evidence,
-            "seed": self.seed,
-        } | ({"names": list(self.names)} if self.names else {})
+        fixed = {"mixfield": __version__, "modes": self.modes, "evidence": self.evidence, "seed": self.seed}
+        return fixed | field_settings(self.field) | ({"names": list(self.names)} if self.names else {})
 
 
 def segment_image(
-    work: SegmentImage, image: Path, scores: Path, out: Path, formats: Sequence[str] = (), *, as_json: bool
+    work: SegmentImage,
+    image: Path,
+    scores: Path,
+    out: Path,
+    formats: Sequence[str] = (),
+    *,
+    nats: bool,
+    as_json: bool,
 ) -> None:
     """Segment one image; a folder with a result of other settings or of another image is refused, as by a batch."""
     settings = work.settings() | {"image": image.name}
@@ -113,7 +114,7 @@ def segment_image(
     if as_json:
         typer.echo(json.dumps(facts))
         return
-    _print_modes(image.name, facts)
+    _print_modes(image.name, facts, nats=nats)
     say(f"wrote {out}/: figure.png, mode_1.png ..., marginals.npz, result.npz", *(f"wrote {path}" for path in exported))
     say(f"next: {command('mixfield', 'report', out)}")
 
@@ -167,15 +168,23 @@ def segment_folder(
     results.conclude(quiet=as_json)
 
 
-def _print_modes(name: str, facts: dict[str, Any]) -> None:
-    rows = [
-        (k, f"{weight:.4f}", f"{mode['log_z']:.2f}", f"{100 * mode['differs']:.2f} %", mode["labels"])
-        for k, (weight, mode) in enumerate(zip(facts["weights"], facts["modes"], strict=True), 1)
-    ]
+def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
+    """Print the modes with their questions; with ``nats`` their bounds and the weights of the energy too."""
+    from mixfield.reports.about import ONE_HOT
+    from mixfield.reports.page import percent
+
+    modes, rows = facts["modes"], []
+    for k, (mode, weight) in enumerate(zip(modes, facts["weights"], strict=True)):
+        bounds = (f"{modes[0]['log_z'] - mode['log_z']:.2f}", f"{facts['model_weights'][k]:.4f}") if nats else ()
+        rows.append((f"mode {k + 1}", percent(weight), *bounds, mode["about"]))
     height, width = facts["shape"]
     title = f"{name}: {width} x {height} pixels, {facts['seconds']:.2f} s"
-    print_table(title, ("mode", "weight", "log Z_k", "differs from mode 1", "labels"), rows)
+    heads = ("nats below mode 1", "weight by the energy") if nats else ()
+    last = "question" if facts["calibrated"] else "difference"
+    print_table(title, ("", "probability", *heads, last), rows, texts=(last,))
     say(*(f"note: {note}" for note in facts["notes"]))
+    if nats and facts["one_hot"]:
+        say(ONE_HOT)
 
 
 def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Path) -> None:
@@ -183,13 +192,13 @@ def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Pa
         (
             Path(row["image"]).name,
             len(row["weights"]),
-            f"{row['weights'][0]:.4f}",
+            f"{100 * row['weights'][0]:.1f} %" if len(row["weights"]) > 1 else "no doubt",
             f"{100 * max(mode['differs'] for mode in row['modes']):.2f} %",
             f"{row['seconds']:.2f}",
         )
         for row in rows
     ]
-    heads = ("image", "modes", "weight of mode 1", "largest difference", "seconds")
+    heads = ("image", "modes", "probability of mode 1", "largest difference", "seconds")
     earlier = f", {results.tally.reused} of them by an earlier run" if results.tally.reused else ""
     title = f"{len(rows)} images segmented{earlier}, {len(results.failures)} failed; results in {out}"
     print_table(title, heads, shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -15,6 +16,7 @@ from mixfield._progress import hidden
 from mixfield.cli.interrupts import one_interrupt
 
 AGAIN = "give the same command again"
+WIDE = 200  # columns of what is not a terminal, so that lines stay whole
 INTERRUPTED = 130  # exit code of a shell command ended by SIGINT
 
 
@@ -22,7 +24,7 @@ def console() -> Any:
     """The console for results, without line breaks of its own."""
     from rich.console import Console
 
-    return Console(soft_wrap=True)
+    return Console(soft_wrap=True, width=None if sys.stdout.isatty() else WIDE)
 
 
 def say(*lines: str) -> None:
@@ -41,15 +43,18 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table: a first column of texts is aligned left, all others right; without heads no header is shown."""
+def print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], *, texts: Sequence[str] = ()) -> None:
+    """Print a table: a first column of texts and those of ``texts`` are aligned left, all others right.
+
+    Without heads no header is shown.
+    """
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=Text(printable(title)), title_justify="left", show_header=any(heads))
     for column, head in enumerate(heads):
         is_text = column == 0 and bool(rows) and isinstance(rows[0][0], str)
-        table.add_column(head, justify="left" if is_text else "right")
+        table.add_column(head, justify="left" if is_text or head in texts else "right")
     for row in rows:
         table.add_row(*(Text(printable(str(value))) for value in row))
     console().print(table)

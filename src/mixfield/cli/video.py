@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from mixfield.cli import batching
+from mixfield.cli.field_models import Model, field_options
 from mixfield.cli.options import Json, Seed, Threads, check_folder
 from mixfield.cli.terminal import Progress, say
 from mixfield.cli.video_frames import MODES, PendingFrame, SegmentFrame, load_frames
@@ -34,7 +35,7 @@ def video(
     ] = None,
     rate: Annotated[float, typer.Option(min=0.1, help="Frames per second of the film.")] = 5.0,
     logits: Annotated[bool, typer.Option("--logits", help="The scores are logits or log-probabilities.")] = False,
-    kernels: Annotated[Path | None, typer.Option(help="Kernels as segment --tune writes them (.toml).")] = None,
+    model: Model = "",
     seed: Seed = 0,
     threads: Threads = None,
     engine: batching.Engine = "",
@@ -49,13 +50,12 @@ def video(
     """
     from mixfield import batch
     from mixfield.apps.mode_path import Consistency
-    from mixfield.io.kernels import read_kernels
     from mixfield.io.scored_frames import ScoredFrames
 
     check_folder(out)
     source = ScoredFrames(frames.absolute(), scores.absolute())
     consistency = Consistency(lag=lag) if caution is None else Consistency(lag=lag, caution=caution)
-    work = SegmentFrame(source, modes, None if kernels is None else read_kernels(kernels), logits, seed, threads)
+    work = SegmentFrame(source, modes, field_options(model), logits, seed, threads)
     items = [batch.Item(f.name, f, (f.picture, f.scores)) for f in source.frames() if f.scores is not None]
     started = time.perf_counter()
     where = batching.engine(engine, workers, scheduler)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mixfield.cli.field_models import field_settings
 from mixfield.cli.options import solver
 
 if TYPE_CHECKING:
-    from mixfield.apps.kernels import Kernels
     from mixfield.io.scored_frames import Frame, ScoredFrames
     from mixfield.mixture.posterior import MixturePosterior
 
@@ -27,12 +27,12 @@ class SegmentFrame:
     ----------
     source : frames and scores.
     modes, logits, seed, threads : options of the verb.
-    kernels : of the dense CRF; None for the field of the default model.
+    field : options of `mixfield.segment` about the field, see `field_options`.
     """
 
     source: ScoredFrames
     modes: int
-    kernels: Kernels | None
+    field: dict[str, Any]
     logits: bool
     seed: int
     threads: int | None
@@ -46,12 +46,12 @@ class SegmentFrame:
         started = time.perf_counter()
         image, probs = self.source.picture(frame), self.probabilities(frame)
         with solver(self.threads) as how:
-            if self.kernels is None:
-                model = FieldModel.default()
-                posterior = model.modes(probs, intensities(image), self.modes, rng=self.seed, solver=how)
-            else:
-                energy = segmentation_energy(image, probs, kernels=self.kernels)
+            if "kernels" in self.field:
+                energy = segmentation_energy(image, probs, **self.field)
                 posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
+            else:
+                model = self.field.get("model") or FieldModel.default()
+                posterior = model.modes(probs, intensities(image), self.modes, rng=self.seed, solver=how)
         (folder / MODES).mkdir()
         posterior.save(folder / MODES / f"{frame.name}.npz")
         return {"seconds": time.perf_counter() - started}
@@ -69,15 +69,8 @@ class SegmentFrame:
         """Everything that the modes depend on; the choice among them is made later."""
         from mixfield import __version__
 
-        kernels = None if self.kernels is None else asdict(self.kernels)
-        return {
-            "mixfield": __version__,
-            "video": True,
-            "modes": self.modes,
-            "kernels": kernels,
-            "logits": self.logits,
-            "seed": self.seed,
-        }
+        fixed = {"mixfield": __version__, "video": True, "modes": self.modes, "logits": self.logits, "seed": self.seed}
+        return fixed | field_settings(self.field)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,26 +38,30 @@ def pairs(images: Path, scores: Path) -> tuple[list[tuple[Path, Path]], dict[str
     return found, failures
 
 
-def annotated(folder: Path) -> tuple[int, Iterator[Arrays]]:
+def annotated(folder: Path) -> tuple[list[str], Iterator[Arrays]]:
     """The annotated images of a folder with ``images/``, ``scores/`` and ``truth/``.
 
     Returns
     -------
-    int
-        Their number.
+    list
+        The file names of the images.
     iterator
         Image, scores and true labels (H, W) of each, read when they are taken.
     """
     for name in ("images", "scores", "truth"):
         if not (folder / name).is_dir():
-            raise MixfieldError(f"{folder} must hold the folders images, scores and truth, {name} is missing")
+            raise MixfieldError(
+                f"{folder} must hold the folders images, scores and truth, with the same file names; {name} is missing"
+            )
     found, failures = pairs(folder / "images", folder / "scores")
     truths = by_stem(folder / "truth", IMAGE_SUFFIXES)
     failures |= {image.name: f"no labels {image.stem}.png in truth" for image, _ in found if image.stem not in truths}
     if failures:
         name, reason = next(iter(failures.items()))
         raise MixfieldError(f"{folder}: {name}: {reason}")
-    return len(found), _read([(image, scores, truths[image.stem][0]) for image, scores in found])
+    return [image.name for image, _ in found], _read(
+        [(image, scores, truths[image.stem][0]) for image, scores in found]
+    )
 
 
 def _read(files: Sequence[tuple[Path, Path, Path]]) -> Iterator[Arrays]:

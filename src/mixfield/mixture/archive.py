@@ -65,7 +65,7 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
         numbers["runs"], numbers["run_counts"] = share_groups(header)
     if contents.calibration is not None:
         header["calibration"] = _calibration_header(contents.calibration)
-        numbers["evidence"] = contents.calibration.evidence.astype(np.float16)
+        numbers |= _evidence(contents.calibration.evidence, compact=compact)
     arrays: dict[str, NDArray[Any]] = {
         "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
         **numbers,
@@ -100,14 +100,29 @@ def _calibration_header(calibration: Calibration) -> dict[str, Any]:
     }
 
 
-def _read_calibration(path: str | PathLike[str], header: dict[str, Any], shape: tuple[int, ...]) -> Calibration:
-    """The calibration of a file whose marginals have shape (K, *shape, L)."""
+def _evidence(evidence: NDArray[np.floating], *, compact: bool) -> dict[str, NDArray[Any]]:
+    """The arrays of the evidence (*shape, L) of a calibration."""
+    if not compact:
+        return {"evidence": np.asarray(evidence, np.float32)}
+    labels, packed = levels.pack(evidence[None])
+    return {"evidence_labels": labels.astype(np.int64), "evidence_levels": packed}
+
+
+def _read_evidence(path: str | PathLike[str], shape: tuple[int, ...], *, compact: bool) -> NDArray[np.float32]:
+    """The evidence of shape (*shape, L)."""
+    if compact:
+        return _unpacked(path, "evidence_labels", "evidence_levels", shape)[0].astype(np.float32)
 
     def check(name: str, array: _npy.Header, file_size: int) -> None:  # noqa: ARG001
-        if array.dtype != np.float16 or array.shape != shape[1:]:
-            raise ValueError(f"{name} must be float16 of shape {shape[1:]}, got {array.dtype} of shape {array.shape}")
+        if array.dtype != np.float32 or array.shape != shape:
+            raise ValueError(f"{name} must be float32 of shape {shape}, got {array.dtype} of shape {array.shape}")
 
-    row, evidence = header["calibration"], _read_array(path, "evidence", check).astype(np.float32)
+    return np.asarray(_read_array(path, "evidence", check))
+
+
+def _read_calibration(path: str | PathLike[str], header: dict[str, Any], shape: tuple[int, ...]) -> Calibration:
+    """The calibration of a file whose marginals have shape (K, *shape, L)."""
+    row, evidence = header["calibration"], _read_evidence(path, shape[1:], compact=header["version"] == COMPACT)
     weights = np.array(row["weights"], np.float64)
     answers = np.array([np.nan if answer is None else float(answer) for answer in row["answers"]])
     if weights.shape != shape[:1] or answers.shape != weights.shape:
@@ -145,10 +160,15 @@ def _levels(marginals: NDArray[Any]) -> dict[str, NDArray[Any]]:
 def _read_levels(path: str | PathLike[str]) -> NDArray[np.float64]:
     """The marginals (K, *shape, L) of a compact file."""
     sizes = _read_array(path, "shape", _check_integers)
-    labels = np.asarray(_read_array(path, "labels", _check_integers), np.int64)
     if len(sizes) < 1 or sizes.min() < 1:
         raise FileFormatError(f"{path} {COMPLAINT}: its shape must be (*shape, L), got {sizes.tolist()[:9]}")
-    *shape, n_labels = sizes.tolist()
+    return _unpacked(path, "labels", "levels", tuple(sizes.tolist()))
+
+
+def _unpacked(path: str | PathLike[str], of_labels: str, of_levels: str, sizes: tuple[int, ...]) -> NDArray[np.float64]:
+    """Probabilities (K, *shape, L) of two arrays of `levels.pack`; ``sizes`` are (*shape, L)."""
+    labels = np.asarray(_read_array(path, of_labels, _check_integers), np.int64)
+    *shape, n_labels = sizes
 
     def check(name: str, header: _npy.Header, file_size: int) -> None:
         """The size of the levels as float64, before they are read; labels that do not occur need no memory."""
@@ -159,7 +179,7 @@ def _read_levels(path: str | PathLike[str]) -> NDArray[np.float64]:
             raise ValueError(f"a file of {file_size} bytes cannot have {name} of shape {header.shape}")
 
     try:
-        return levels.unpack(labels, _read_array(path, "levels", check), tuple(shape), n_labels)
+        return levels.unpack(labels, _read_array(path, of_levels, check), tuple(shape), n_labels)
     except (ValueError, IndexError) as error:
         raise FileFormatError(f"{path} {COMPLAINT}: {error}") from None
 

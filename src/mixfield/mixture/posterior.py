@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -24,6 +24,7 @@ from mixfield.solvers.mode import Mode
 Floats = NDArray[np.float64]
 
 LISTED = 8  # weights in the text of a posterior
+ONE_HOT = 0.999  # weight of a mode beyond which the others have none to speak of
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class MixturePosterior:
 
     Attributes
     ----------
-    modes : the mean fields, heaviest first.
+    modes : the mean fields, heaviest first; with a calibration the root mode first, then the most useful.
     tree : the cuts that separate them.
     t_max : temperature above which the field has one mode.
     notes : what a reader of the result should know, the texts of the warnings that came with it.
@@ -70,16 +71,10 @@ class MixturePosterior:
             return np.full(len(self.modes), 1.0 / len(self.modes))
         return _simplex.softmax(self._bounds)
 
-    def calibrated(self, scorer: Callable[[MixturePosterior], ArrayLike]) -> Floats:
-        """(K,) probabilities of the modes by a score that was learnt, in the order of ``modes``.
-
-        `weights` are what the energy says, m_k of the paper; where an energy overstates its evidence, as those of
-        images do, they are nearly one-hot.  These are something else: the softmax of ``scorer(self)``, (K,) numbers,
-        such as `mixfield.Tempering` or `mixfield.ModeRanking` give.
-        """
-        scores = _arrays.floats("scorer(posterior)", scorer(self))
-        _arrays.check_shape("scorer(posterior)", scores, (len(self.modes),), "= one score per mode")
-        return _simplex.softmax(scores)
+    @property
+    def is_one_hot(self) -> bool:
+        """Whether `model_weights` give one of several modes nearly all."""
+        return len(self.modes) > 1 and bool(self.model_weights.max() > ONE_HOT)
 
     @property
     def log_z(self) -> float:

@@ -64,7 +64,7 @@ def tree_svg(posterior: MixturePosterior) -> str:
     width = 2 * MARGIN + max(columns) * COLUMN_STEP + NODE_WIDTH
     height = 2 * MARGIN + max(rows) * ROW_STEP + NODE_HEIGHT
     lines = [_line(corners[k], corners[child]) for k in range(len(corners)) for child in children[k]]
-    boxes = [_box(k, node, weights[k], corners[k]) for k, node in enumerate(posterior.tree)]
+    boxes = [_box(k, node, weights[k], corners[k], bool(children[k])) for k, node in enumerate(posterior.tree)]
     return (
         f'<svg class="cuts" width="{width}" height="{height:g}" viewBox="0 0 {width} {height:g}" role="group" '
         f'aria-label="tree of cuts">{"".join(lines)}{"".join(boxes)}</svg>'
@@ -78,12 +78,14 @@ def _line(parent: tuple[int, float], child: tuple[int, float]) -> str:
     return f'<path d="M{x + NODE_WIDTH} {y}C{middle} {y} {middle} {y2} {x2} {y2}"/>'
 
 
-def _box(k: int, node: Node, weight: float, corner: tuple[int, float]) -> str:
-    (x, y), is_leaf = corner, node.mode >= 0
-    text = f"{f'mode {node.mode + 1}' if is_leaf else 'cut'} · {percent(weight)}"
+def _box(k: int, node: Node, weight: float, corner: tuple[int, float], is_cut: bool) -> str:
+    x, y = corner
+    text = f"{'cut' if is_cut else f'mode {node.mode + 1}'} · {percent(weight)}"
+    if not is_cut and node.mode < 0:
+        text = "left out"
     return (
         f'<g role="button" tabindex="0" aria-pressed="false" data-node="{k}" '
-        f'class="{"leaf" if is_leaf else "inner"}" aria-label="{escape(text)}, {_side(node) or "all states"}">'
+        f'class="{"inner" if is_cut else "leaf"}" aria-label="{escape(text)}, {_side(node) or "all states"}">'
         f'<rect x="{x}" y="{y:g}" width="{NODE_WIDTH}" height="{NODE_HEIGHT}" rx="6"/>'
         f'<text x="{x + NODE_WIDTH / 2}" y="{y + NODE_HEIGHT / 2 + 4.5:g}">{escape(text)}</text></g>'
     )

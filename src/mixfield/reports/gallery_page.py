@@ -36,12 +36,14 @@ class SegmentedImage:
     folder : with ``image.png``, ``mode_1.png`` and so on.
     weights, differs : of each mode: its probability, and the share of pixels in which it differs from mode 1.
     labels : that occur in any mode.
+    about : what the second mode is about, empty where there is none or the summary does not say it.
     """
 
     folder: Path
     weights: tuple[float, ...]
     differs: tuple[float, ...]
     labels: tuple[int, ...]
+    about: str = ""
 
     @property
     def doubt(self) -> float:
@@ -70,6 +72,7 @@ def _read_summary(folder: Path) -> SegmentedImage:
             tuple(float(weight) for weight in content["weights"]),
             tuple(float(mode["differs"]) for mode in modes),
             tuple(sorted({int(label) for mode in modes for label in mode["labels"]})),
+            str(modes[1].get("about", "")) if len(modes) > 1 else "",
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path} is not the summary of a segmentation: {error}") from None
@@ -104,11 +107,11 @@ def _names(images: Sequence[SegmentedImage]) -> tuple[str, ...]:
 
 
 def _lead(images: Sequence[SegmentedImage]) -> str:
-    several = sum(len(image.weights) > 1 for image in images)
+    single = sum(len(image.weights) == 1 for image in images)
     return (
-        f"{len(images)} images, the most doubtful first; {several} have more than one mode. <b>Doubt</b> is the share "
-        "of pixels whose label is expected to be another than in mode 1: the share in which each mode differs, times "
-        "its probability."
+        f"{len(images)} images, the most doubtful first; {single} without doubt, with one mode. <b>Doubt</b> is the "
+        "share of pixels whose label is expected to be another than in mode 1: the share in which each mode differs, "
+        "times its probability."
     )
 
 
@@ -120,13 +123,18 @@ def _card(image: SegmentedImage) -> str:
     pictures = [_figure(label_overlay(photo, first), f"mode 1, {percent(image.weights[0])}", name)]
     if len(image.weights) > 1:
         second = read_label_map(image.folder / "mode_2.png").astype(np.int64)
-        caption = f"mode 2, {percent(image.weights[1])}: where it differs"
+        caption = f"mode 2, {percent(image.weights[1])}: {escape(image.about) or 'where it differs'}"
         pictures.append(_figure(changed_overlay(photo, second != first), caption, name))
     return (
         f'<article class="card"><h2>{name}</h2>{weight_bar(image.weights[0])}'
-        f"<p>doubt {percent(image.doubt)}; {len(image.weights)} modes · {_links(image)}</p>"
+        f"<p>{_doubt(image)} · {_links(image)}</p>"
         f'<div class="pictures">{"".join(pictures)}</div></article>'
     )
+
+
+def _doubt(image: SegmentedImage) -> str:
+    count = len(image.weights)
+    return f"doubt {percent(image.doubt)}; {count} modes" if count > 1 else "no doubt"
 
 
 def _figure(picture: NDArray[np.uint8], caption: str, name: str) -> str:
@@ -156,5 +164,5 @@ def _table(images: Sequence[SegmentedImage]) -> str:
         )
         for image in images
     ]
-    heads = ("image", "doubt", "modes", "weight of mode 1", "largest difference", "files")
+    heads = ("image", "doubt", "modes", "probability of mode 1", "largest difference", "files")
     return section("all", "All images", html_table(heads, rows, caption="All images, the most doubtful first"))

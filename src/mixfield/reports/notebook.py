@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixfield.apps.questions import questions
 from mixfield.errors import MixfieldError
 from mixfield.io.images import pascal_palette
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.reports.about import ONE_HOT
 from mixfield.reports.data_uri import png_uri, subsampled
 from mixfield.reports.page import percent
 from mixfield.reports.palette import BLUE, hex_color
@@ -31,26 +33,46 @@ def card(posterior: MixturePosterior) -> str:
     n, count = int(np.prod(posterior.shape)), len(posterior.modes)
     first = posterior.modes[0].labeling()
     thumbnails = [_thumbnail(mode.marginals) for mode in posterior.modes[:MAX_MODES]]
+    captions = {question.mode: question.caption() for question in questions(posterior)}
     cells = [
-        _cell(k, thumbnail, float(posterior.weights[k]), int((posterior.modes[k].labeling() != first).sum()))
+        _cell(k, thumbnail, float(posterior.weights[k]), captions.get(k, _difference(posterior, k, first)))
         for k, thumbnail in enumerate(thumbnails)
     ]
     more = f"<div>and {count - MAX_MODES} more</div>" if count > MAX_MODES else ""
     is_grey = thumbnails[0] and posterior.modes[0].marginals.shape[-1] == 2
     notes = "".join(f"<div>{escape(note)}</div>" for note in posterior.notes)
     return (
-        f"<div><div><b>MixturePosterior</b>: {count} mode{'s' * (count > 1)} of {n} variables, "
-        f"log Z~ = {posterior.log_z:.4f}{'; white: label 1' if is_grey else ''}</div>"
-        f'<div style="display:flex;flex-wrap:wrap;margin-top:6px">{"".join(cells)}{more}</div>{notes}</div>'
+        f"<div><div><b>MixturePosterior</b>: {count} mode{'s' * (count > 1)} of {n} variables"
+        f"{'; white: label 1' if is_grey else ''}</div>"
+        f'<div style="display:flex;flex-wrap:wrap;margin-top:6px">{"".join(cells)}{more}</div>{notes}'
+        f"{_bounds(posterior)}</div>"
     )
 
 
-def _cell(k: int, thumbnail: str, weight: float, differing: int) -> str:
+def _difference(posterior: MixturePosterior, k: int, first: NDArray[np.int64]) -> str:
+    """What the cell of a mode says that is no question."""
+    if k == 0:
+        return "" if posterior.calibration is None else "mean field"
+    return f"{int((posterior.modes[k].labeling() != first).sum())} differ"
+
+
+def _bounds(posterior: MixturePosterior) -> str:
+    """The bounds in nats, on demand."""
+    best = posterior.modes[0].log_z
+    behind = ", ".join(f"{best - mode.log_z:.2f}" for mode in posterior.modes[:MAX_MODES])
+    one_hot = f" {ONE_HOT}" if posterior.is_one_hot else ""
+    return (
+        f"<details><summary>log Z~ = {posterior.log_z:.4f}</summary>Nats below mode 1, by mode: {behind}.{one_hot}"
+        "</details>"
+    )
+
+
+def _cell(k: int, thumbnail: str, weight: float, about: str) -> str:
     image = f'<img src="{thumbnail}" alt="mode {k + 1}" style="{THUMBNAIL_STYLE}">' if thumbnail else ""
     bar = f'<div style="height:5px;background:{hex_color(BLUE)};width:{100 * weight:.2f}%"></div>'
     return (
         f'<div style="margin:0 12px 8px 0">{image}<div>mode {k + 1}: <b>{percent(weight)}</b></div>'
-        f'<div style="{BAR_STYLE}">{bar}</div><small>{f"{differing} differ" if k else "&nbsp;"}</small></div>'
+        f'<div style="{BAR_STYLE}">{bar}</div><small>{escape(about) or "&nbsp;"}</small></div>'
     )
 
 
@@ -83,9 +105,10 @@ def plot(posterior: MixturePosterior, image: ArrayLike | None = None, axes: Sequ
     if len(axes) < count:
         raise MixfieldError(f"axes must hold one per mode, {count}, got {len(axes)}")
     photo = None if image is None else displayed(image)
+    captions = {question.mode: question.caption() for question in questions(posterior)}
     for k, (weight, mode, axis) in enumerate(zip(posterior.weights, posterior.modes, axes, strict=False), 1):
         _draw(axis, mode.marginals, photo)
-        axis.set_title(f"mode {k}: {percent(float(weight))}")
+        axis.set_title(f"mode {k}: {percent(float(weight))}" + (f"\n{captions[k - 1]}" if k - 1 in captions else ""))
     return axes[0].figure
 
 

@@ -12,37 +12,51 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _files
+from mixfield.apps.questions import Question, questions
 from mixfield.apps.superpixels import SegmentationField, as_pixels
 from mixfield.io.images import write_grey, write_image, write_label_map
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.reports.about import about_modes
+from mixfield.reports.doubt import ENTROPY, GAP, Doubt, doubt_of
 from mixfield.reports.segmentation_figure import displayed, segmentation_figure
 
 Bits = NDArray[np.float64]
 
-LEVELS_PER_BIT = 100  # grey levels of entropy_gap.png
+LEVELS_PER_BIT = 100  # grey levels of entropy.png and entropy_gap.png
 SUPERPIXELS, STROKES, NAMES = "superpixels.npy", "scribbles.png", "labels.txt"
 UNKNOWN = 255  # in scribbles.png
 
 
-def segmentation_facts(posterior: MixturePosterior) -> dict[str, Any]:
-    """Weights and bounds of the modes, and the share of pixels that differ from mode 1, as plain numbers."""
-    labelings = posterior.labelings()
+def segmentation_facts(posterior: MixturePosterior, names: Sequence[str] = ()) -> dict[str, Any]:
+    """Weights and bounds of the modes, what each is about, and their difference from mode 1, as plain values."""
+    labelings, asked = posterior.labelings(), {question.mode: question for question in questions(posterior)}
+    differs = (labelings != labelings[0]).reshape(len(labelings), -1).mean(1)
+    texts = about_modes(posterior, differs.tolist(), names)
     return {
         "shape": list(posterior.shape),
         "log_z": posterior.log_z,
+        "calibrated": posterior.calibration is not None,
         "weights": posterior.weights.tolist(),
+        "model_weights": posterior.model_weights.tolist(),
+        "one_hot": posterior.is_one_hot,
         "modes": [
             {
+                "about": texts[k],
+                "question": _question_facts(asked[k]) if k in asked else None,
                 "log_z": mode.log_z,
                 "mass_inside": mode.mass_inside,
                 "converged": mode.converged,
-                "differs": float((labels != labelings[0]).mean()),
-                "labels": np.unique(labels).tolist(),
+                "differs": float(differs[k]),
+                "labels": np.unique(labelings[k]).tolist(),
             }
-            for mode, labels in zip(posterior.modes, labelings, strict=True)
+            for k, mode in enumerate(posterior.modes)
         ],
         "notes": list(posterior.notes),
     }
+
+
+def _question_facts(question: Question) -> dict[str, Any]:
+    return {"old": question.old, "new": question.new, "probability": question.probability, "share": question.share}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +84,18 @@ class Given:
 
 
 def write_segmentation(
-    folder: Path, image: ArrayLike, posterior: MixturePosterior, gap: Bits, given: Given | None = None
+    folder: Path, image: ArrayLike, posterior: MixturePosterior, gap: Bits | None, given: Given | None = None
 ) -> dict[str, Any]:
     """Write a segmentation to a folder and return the content of ``summary.json``.
 
     - ``image.png``: the image as it is displayed, for `mixfield report`
-    - ``mode_1.png``, ...: labels of each mode, indexed PNG with PASCAL's colors, heaviest mode first
+    - ``mode_1.png``, ...: labels of each mode, indexed PNG with PASCAL's colors, in the order of the posterior
     - ``marginals.npz``: ``probs`` (H, W, L), marginals of the mixture in float16; `mixfield.io.read_scores` reads them
-    - ``entropy_gap.png``: see `mixfield.apps.entropy_gap`, 100 grey levels per bit
-    - ``figure.png``: image, modes, differences and entropy gap side by side
+    - ``entropy.png``: entropy of the marginals of a calibrated posterior, 100 grey levels per bit
+    - ``entropy_gap.png``: of others, see `mixfield.apps.entropy_gap`
+    - ``figure.png``: image, modes, differences and entropy side by side
     - ``result.npz``: the posterior, read by `mixfield.load`
-    - ``summary.json``: weights, bounds, and the share of pixels in which each mode differs from mode 1
+    - ``summary.json``: weights, questions, bounds, and the share of pixels in which each mode differs from mode 1
     - ``superpixels.npy``, ``scribbles.png`` (255 where unknown), ``labels.txt``: what was given, if it was
     """
     given = given or Given()
@@ -88,14 +103,23 @@ def write_segmentation(
     over_pixels = posterior if given.superpixels is None else as_pixels(posterior, given.superpixels)
     _write_labels(folder, over_pixels)
     write_image(folder / "image.png", displayed(image))
-    write_grey(folder / "entropy_gap.png", gap * LEVELS_PER_BIT / 255)
+    doubt = doubt_of(over_pixels, gap)
+    _write_doubt(folder, doubt)
     with _files.draft(folder / "figure.png") as draft:
-        segmentation_figure(image, over_pixels, gap, names=given.names).save(draft, format="PNG")
+        segmentation_figure(image, over_pixels, doubt, names=given.names).save(draft, format="PNG")
     posterior.save(folder / "result.npz", compact=True)
     _write_given(folder, given)
-    summary = segmentation_facts(over_pixels)
+    summary = segmentation_facts(over_pixels, given.names)
     _files.write_text(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
     return summary
+
+
+def _write_doubt(folder: Path, doubt: Doubt | None) -> None:
+    """The map of doubt; that of an earlier run may be of the other kind and is removed."""
+    for kind in (ENTROPY, GAP):
+        (folder / f"{kind}.png").unlink(missing_ok=True)
+    if doubt is not None:
+        write_grey(folder / f"{doubt.kind}.png", doubt.bits * LEVELS_PER_BIT / 255)
 
 
 def _write_labels(folder: Path, posterior: MixturePosterior) -> None:

@@ -1,4 +1,4 @@
-"""Label maps over an image, and the figure of a segmentation: image, modes, differences and entropy gap."""
+"""Label maps over an image, and the figure of a segmentation: image, modes, differences and doubt."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield.apps.pictures import intensities
+from mixfield.apps.questions import questions
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.reports.about import is_without_doubt
+from mixfield.reports.doubt import TITLES, Doubt
 from mixfield.reports.page import percent
 from mixfield.reports.palette import CHANGED, MODES, Color, label_colors, ramp
 from mixfield.reports.panels import Image, Key, Panel, compose
 
-Bits = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 OPACITY, BACKGROUND_OPACITY = 0.6, 0.45  # of the color of a label, and of label 0
@@ -36,8 +38,10 @@ def side_by_side(image: ArrayLike, *labelings: Labels) -> Image:
     return np.concatenate([label_overlay(photo, labels) for labels in labelings], axis=1)
 
 
-def segmentation_figure(image: ArrayLike, posterior: MixturePosterior, gap: Bits, *, names: Sequence[str] = ()) -> Any:
-    """The image, its modes with their weights, their differences and the entropy gap, as a Pillow image.
+def segmentation_figure(
+    image: ArrayLike, posterior: MixturePosterior, doubt: Doubt | None, *, names: Sequence[str] = ()
+) -> Any:
+    """The image, its modes with their probabilities and questions, their differences and doubt, as a Pillow image.
 
     Labels have the colors of pages, and their ``names`` in the legend.
     """
@@ -45,25 +49,28 @@ def segmentation_figure(image: ArrayLike, posterior: MixturePosterior, gap: Bits
     labelings = posterior.labelings()
     height, width = posterior.shape
     panels = [Panel("image", f"{width} x {height} pixels", photo)]
-    panels += [_mode_panel(photo, posterior, labelings, k) for k in range(len(labelings))]
+    captions = {question.mode: question.caption(names) for question in questions(posterior)}
+    panels += [_mode_panel(photo, posterior, labelings, k, captions.get(k, "")) for k in range(len(labelings))]
     if len(labelings) > 1:
         share = 100 * (labelings != labelings[0]).any(0).mean()
         panels.append(Panel("differences", f"from mode 1: {share:.1f} % of pixels", _differences(photo, labelings)))
-    top = max(1.0, float(gap.max()))
-    panels.append(Panel("entropy gap (hidden doubt)", f"dark 0 to bright {top:.1f} bits", ramp(gap / top)))
+    if doubt is not None:
+        scale = f"dark 0 to bright {doubt.maximum:.1f} bits"
+        panels.append(Panel(TITLES[doubt.kind], scale, ramp(doubt.bits / doubt.maximum)))
     colors = label_colors()
     keys = [Key(_color(colors[label]), _name(label, names)) for label in np.unique(labelings).tolist()]
     return compose(panels, columns=min(COLUMNS, len(panels)), keys=keys)
 
 
-def _mode_panel(photo: Image, posterior: MixturePosterior, labelings: Labels, k: int) -> Panel:
+def _mode_panel(photo: Image, posterior: MixturePosterior, labelings: Labels, k: int, caption: str) -> Panel:
+    """A mode with its question, or with the share of pixels in which it differs."""
     title = f"mode {k + 1}: {percent(float(posterior.weights[k]))}"
     picture = label_overlay(photo, labelings[k])
     if k == 0:
-        return Panel(title, f"log Z = {posterior.modes[0].log_z:.1f}", picture)
-    behind = posterior.modes[0].log_z - posterior.modes[k].log_z
-    share = 100 * (labelings[k] != labelings[0]).mean()
-    return Panel(title, f"{behind:.1f} nats below, {share:.1f} % of pixels differ", picture, _mode_color(k))
+        calibrated = "no doubt" if is_without_doubt(posterior) else "mean field"
+        return Panel(title, "most probable" if posterior.calibration is None else calibrated, picture)
+    share = f"{100 * (labelings[k] != labelings[0]).mean():.1f} % of pixels differ"
+    return Panel(title, caption or share, picture, _mode_color(k))
 
 
 def _mode_color(k: int) -> Color:

@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield.io.images import pascal_palette
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports import palette
+from mixfield.reports.about import ONE_HOT, about_modes, is_without_doubt
 from mixfield.reports.cut_tree import tree_facts, tree_section
 from mixfield.reports.data_uri import photo_uri, png_uri, sampling_step, subsampled
+from mixfield.reports.doubt import NAMES, TEXTS, Doubt, doubt_of
 from mixfield.reports.page import Page, html_table, legend, notes, percent, section, table, weight_bar
 from mixfield.reports.segmentation_figure import displayed
 from mixfield.reports.segmentation_planes import PixelPosterior, indices_of, pixel_posterior, planes, runs
@@ -24,7 +26,7 @@ Floats = NDArray[np.float64]
 VIEW_SIDE = 1024  # pixels of the longer side of what the page draws; downloads are in full resolution
 LISTED_LABELS = 8  # of a mode, in the table of numbers
 NATS = (
-    "<b>Nats below mode 1</b> are differences of the bounds A_k: to the model, a mode that is x nats below is exp(-x) "
+    "<b>Nats below mode 1</b> are differences of the bounds A_k: to the energy, a mode that is x nats below is exp(-x) "
     "times as probable as mode 1 (0.7: half, 2.3: a tenth, 7: a thousandth)."
 )
 COLORS = {
@@ -52,7 +54,8 @@ def segmentation_page(
     ----------
     posterior : over the pixels (H, W), or over superpixels.
     image : (H, W) or (H, W, channels), as for `mixfield.segment`.
-    gap : (H, W) entropy gap in bits, see `mixfield.apps.entropy_gap`.
+    gap : (H, W) entropy gap in bits, see `mixfield.apps.entropy_gap`; a calibrated posterior shows the entropy of its
+        marginals instead.
     pixels : (H, W) the superpixel of each pixel, where the posterior is over superpixels.
     scribbles : (H, W) labels that were given, -1 where there were none.
     names : of the labels.
@@ -61,26 +64,22 @@ def segmentation_page(
     photo = displayed(image)
     view = pixel_posterior(posterior, (photo.shape[0], photo.shape[1]), pixels, names)
     step = sampling_step(photo.shape, VIEW_SIDE)
-    bits = None if gap is None else np.asarray(gap, np.float64)
+    doubt = doubt_of(posterior, gap)
     given = None if scribbles is None else np.asarray(scribbles)
     facts = _facts(view, step) | {
         "photo": photo_uri(subsampled(photo, VIEW_SIDE)),
-        "gap": None if bits is None else _gap_maximum(bits),
+        "doubt": None if doubt is None else {"maximum": doubt.maximum, "text": TEXTS[doubt.kind]},
         "scribbles": given is not None,
         "unit": "pixel" if pixels is None else "superpixel",
     }
     return Page(
         title=title,
         kind="segmentation",
-        lead=_lead(posterior.weights, view.differing, title),
-        body=_body(view, _show_choices(bits is not None, given is not None)),
+        lead=_lead(view, title),
+        body=_body(view, _show_choices(doubt, given is not None)),
         facts=facts,
-        planes=b"".join(plane.tobytes() for plane in _planes(view, step, bits, given)),
+        planes=b"".join(plane.tobytes() for plane in _planes(view, step, doubt, given)),
     ).html()
-
-
-def _gap_maximum(bits: Floats) -> float:
-    return float(max(1.0, bits.max()))
 
 
 def _facts(view: PixelPosterior, step: int) -> dict[str, Any]:
@@ -91,6 +90,7 @@ def _facts(view: PixelPosterior, step: int) -> dict[str, Any]:
         "height": variables.shape[0],
         "width": variables.shape[1],
         "step": step,
+        "calibrated": posterior.calibration is not None,
         "labels": [{"name": view.name(v), "color": colors[v].tolist(), "value": v} for v in view.listed.tolist()],
         "modes": [
             {"weight": float(weight), "log_z": mode.log_z, "differs": float(differs)}
@@ -105,24 +105,29 @@ def _facts(view: PixelPosterior, step: int) -> dict[str, Any]:
     }
 
 
-def _planes(view: PixelPosterior, step: int, gap: Floats | None, scribbles: NDArray[Any] | None) -> list[Bytes]:
+def _planes(view: PixelPosterior, step: int, doubt: Doubt | None, scribbles: NDArray[Any] | None) -> list[Bytes]:
     """All planes of the page, in the order in which ``static/segmentation.js`` reads them."""
     found = planes(view, view.variables[::step, ::step])
-    if gap is not None:
-        levels = gap[::step, ::step] * (255 / _gap_maximum(gap))
+    if doubt is not None:
+        levels = doubt.bits[::step, ::step] * (255 / doubt.maximum)
         found.append(np.rint(np.clip(levels, 0, 255)).astype(np.uint8))
     if scribbles is not None:
         found.append(indices_of(scribbles[::step, ::step], view.listed))
     return found
 
 
-def _lead(weights: Floats, differing: Floats, title: str) -> str:
+def _lead(view: PixelPosterior, title: str) -> str:
+    weights = view.posterior.weights
+    if is_without_doubt(view.posterior):
+        return f"No doubt: one segmentation of {escape(title)}, no alternative is probable and different enough."
     if len(weights) == 1:
         return f"One segmentation of {escape(title)}: no other mode was found."
+    first = "the most probable" if view.posterior.calibration is None else "mean field"
     return (
-        f"{len(weights)} segmentations from the same evidence, each with its probability: the most probable has "
+        f"{len(weights)} segmentations from the same evidence, each with its probability: {first} has "
         f"{percent(float(weights[0]))}, the next {percent(float(weights[1]))}. Two modes differ in up to "
-        f"{percent(float(differing.max()))} of the pixels. Select a mode, compare it with another, point at a pixel."
+        f"{percent(float(view.differing.max()))} of the pixels. "
+        "Select a mode, compare it with another, point at a pixel."
     )
 
 
@@ -133,10 +138,10 @@ CONTROLS = """<fieldset class="row" id="show"><legend>Show</legend>{choices}</fi
 <input type="range" id="opacity" min="0" max="100" value="60"></div>"""
 
 
-def _show_choices(gap: bool, scribbles: bool) -> str:
+def _show_choices(doubt: Doubt | None, scribbles: bool) -> str:
     """Radio buttons for what the view shows."""
     choices = {"labels": "labels", "differ": "differences"}
-    choices |= {"gap": "entropy gap"} if gap else {}
+    choices |= {} if doubt is None else {"doubt": NAMES[doubt.kind]}
     choices |= {"scribbles": "scribbles"} if scribbles else {}
     choices["photo"] = "image alone"
     return "".join(
@@ -147,6 +152,7 @@ def _show_choices(gap: bool, scribbles: bool) -> str:
 
 def _body(view: PixelPosterior, choices: str) -> str:
     count = range(len(view.posterior.modes))
+    texts = about_modes(view.posterior, view.differing[0].tolist(), view.names)
     options = "".join(f'<option value="{k}">mode {k + 1}</option>' for k in count)
     return f"""<section class="two" aria-label="modes over the image">
 <div><canvas id="view" tabindex="0" role="img"
@@ -154,7 +160,7 @@ def _body(view: PixelPosterior, choices: str) -> str:
 {legend({v: view.name(v) for v in view.listed.tolist()})}
 <ul class="keys" id="layer-keys" aria-label="colors of the layer" hidden></ul>
 <p id="layer-text" aria-live="polite" hidden></p></div>
-<div><fieldset id="modes"><legend>Modes</legend>{"".join(_mode_card(view, k) for k in count)}</fieldset>
+<div><fieldset id="modes"><legend>Modes</legend>{"".join(_mode_card(view, k, texts[k]) for k in count)}</fieldset>
 {CONTROLS.format(options=options, choices=choices)}
 <h2 id="probe-title">Pixel probe</h2>
 <p id="probe-text" aria-live="polite">Point at the image, touch it, or move with the arrow keys.</p>
@@ -165,16 +171,15 @@ def _body(view: PixelPosterior, choices: str) -> str:
 {_numbers(view)}"""
 
 
-def _mode_card(view: PixelPosterior, k: int) -> str:
-    """A mode to select: thumbnail, weight, and its label map as a download."""
+def _mode_card(view: PixelPosterior, k: int, about: str) -> str:
+    """A mode to select: thumbnail, weight, what it is about, and its label map as a download."""
     weight = float(view.posterior.weights[k])
-    change = f"differs from mode 1 in {percent(float(view.differing[0, k]))} of the pixels" if k else "most probable"
     link = png_uri(view.labelings[k].astype(np.uint8), pascal_palette())
     return (
         f'<div class="mode"><label><input type="radio" name="mode" value="{k}"{" checked" * (k == 0)}>'
         f'<canvas class="thumb" data-mode="{k}" aria-hidden="true"></canvas>'
         f'<span class="about"><b>mode {k + 1}</b> <span class="weight">{percent(weight)}</span>'
-        f"{weight_bar(weight)}<small>{change}</small></span></label>"
+        f"{weight_bar(weight)}<small>{escape(about)}</small></span></label>"
         f'<a class="save" download="mode_{k + 1}.png" href="{link}" '
         f'aria-label="download the label map of mode {k + 1}">PNG</a></div>'
     )
@@ -200,12 +205,17 @@ def _pair_button(a: int, b: int, share: float) -> str:
 
 
 def _numbers(view: PixelPosterior) -> str:
+    """The notes, and on demand the bounds and the weights of the energy."""
     posterior, rows = view.posterior, []
-    for k, (weight, mode) in enumerate(zip(posterior.weights, posterior.modes, strict=True)):
+    for k, mode in enumerate(posterior.modes):
         present = ", ".join(map(view.name, np.unique(view.labelings[k])[:LISTED_LABELS].tolist()))
+        shares = (percent(float(weights[k])) for weights in (posterior.weights, posterior.model_weights))
         behind = f"{posterior.modes[0].log_z - mode.log_z:.2f}"
         converged = "yes" if mode.converged else "no"
-        rows.append((f"mode {k + 1}", percent(float(weight)), behind, f"{mode.mass_inside:.6f}", converged, present))
-    heads = ("", "weight", "nats below mode 1", "mass inside", "converged", "labels")
+        rows.append((f"mode {k + 1}", *shares, behind, f"{mode.mass_inside:.6f}", converged, present))
+    heads = ("", "probability", "weight by the energy", "nats below mode 1", "mass inside", "converged", "labels")
     caption = f"log Z~ = {posterior.log_z:.2f}, a lower bound; T_max = {posterior.t_max:.3g}"
-    return section("numbers", "Numbers", f"<p>{NATS}</p>{table(heads, rows, caption=caption)}{notes(posterior.notes)}")
+    one_hot = f'<p class="note">{ONE_HOT}</p>' if posterior.is_one_hot else ""
+    numbers = table(heads, rows, caption=caption)
+    details = f"<details><summary>Bounds in nats, labels</summary><p>{NATS}</p>{one_hot}{numbers}</details>"
+    return section("numbers", "Numbers", f"{notes(posterior.notes)}{details}")

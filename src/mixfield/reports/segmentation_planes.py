@@ -49,9 +49,17 @@ class PixelPosterior:
 
     @cached_property
     def listed(self) -> Ints:
-        """The labels with a probability of at least `MIN_PROBABILITY` in some mode and pixel."""
-        peaks = [mode.marginals.reshape(-1, self.n_labels).max(0) for mode in self.posterior.modes]
-        return np.flatnonzero(np.max(peaks, axis=0) >= MIN_PROBABILITY)
+        """The labels of the modes, and those with a probability of at least `MIN_PROBABILITY` in some pixel."""
+        peaks = [q.reshape(-1, self.n_labels).max(0) for q in self.probabilities]
+        present = np.isin(np.arange(self.n_labels), self.labelings)
+        return np.flatnonzero((np.max(peaks, axis=0) >= MIN_PROBABILITY) | present)
+
+    @cached_property
+    def probabilities(self) -> list[Floats]:
+        """What the pixel probe shows: the marginals (*shape, L) of each mode, or of a calibrated mixture."""
+        if self.posterior.calibration is not None:
+            return [self.posterior.marginals()]
+        return [mode.marginals for mode in self.posterior.modes]
 
     @property
     def n_labels(self) -> int:
@@ -87,14 +95,15 @@ def pixel_posterior(
 def planes(view: PixelPosterior, variables: Ints) -> list[Bytes]:
     """Label and probability planes of (h, w) pixels with these variables.
 
-    For each mode the index of the label in ``view.listed``; then for each listed label and mode the probability in
-    255ths.  All modes but the first are stored as differences from it, which are mostly zero and compress well.
+    For each mode the index of the label in ``view.listed``; then for each listed label and each of
+    ``view.probabilities`` the probability in 255ths.  All modes but the first are stored as differences from it, which
+    are mostly zero and compress well.
     """
     modes, listed = view.posterior.modes, view.listed
     labels = [indices_of(mode.labeling().ravel(), listed)[variables] for mode in modes]
     found = _relative_to_first(labels)
     for label in listed.tolist():
-        levels = [np.rint(255 * mode.marginals[..., label]).astype(np.uint8).ravel() for mode in modes]
+        levels = [np.rint(255 * q[..., label]).astype(np.uint8).ravel() for q in view.probabilities]
         found += _relative_to_first([level[variables] for level in levels])
     return found
 

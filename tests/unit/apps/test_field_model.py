@@ -81,6 +81,26 @@ def test_the_exponent_scales_the_costs(doubtful):
     np.testing.assert_allclose(costs[1], 0.5 * costs[0], rtol=1e-6)
 
 
+def test_alternatives_with_straight_edges_are_left_out():
+    """A box and a disc in an image that has contrast in its lower half only."""
+    rows, columns = np.indices((40, 48))
+    box = (rows >= 4) & (rows < 14) & (columns >= 4) & (columns < 20)
+    disc = (rows - 9) ** 2 + (columns - 34) ** 2 < 64
+    modes = [
+        mf.Mode(np.stack([~region, region], -1).astype(float), -float(k))
+        for k, region in enumerate((~(rows >= 0), box, disc))
+    ]
+    found, probs = mf.MixturePosterior(tuple(modes)), np.full((40, 48, 2), 0.5)
+    picture = np.random.default_rng(0).uniform(0, np.where(rows < 20, 1, 250))[..., None]
+
+    def offered(image):
+        return [bool(labels[9, 34]) for labels in PLAIN.calibrate(found, probs, image).labelings()[1:]]
+
+    assert sorted(offered(None)) == [False, True]
+    assert offered(picture) == [True]  # the disc alone
+    assert sorted(offered(picture[::-1])) == [False, True]  # where the image has contrast, the box may be in it
+
+
 def test_a_model_or_kernels_not_both(doubtful):
     with pytest.raises(MixfieldError, match="not both"):
         mf.segment(*doubtful, model=PLAIN, kernels=mf.Kernels())
@@ -125,6 +145,15 @@ def test_damaged_files_are_refused(tmp_path, change, reason):
     damaged.write_text(change((tmp_path / "model.toml").read_text()))
     with pytest.raises(FileFormatError, match=reason):
         FieldModel.load(damaged)
+
+
+def test_numbers_of_files_are_finite(tmp_path):
+    PLAIN.save(tmp_path / "model.toml")
+    text = (tmp_path / "model.toml").read_text()
+    for damaged in (text.replace("slope = 1.0", "slope = nan"), text.replace("exponent = 1.0", "exponent = -1.0", 1)):
+        (tmp_path / "model.toml").write_text(damaged)
+        with pytest.raises(FileFormatError, match="must be a finite number"):
+            FieldModel.load(tmp_path / "model.toml")
 
 
 def test_the_default_model_is_calibrated_on_many_images():

@@ -14,7 +14,7 @@ from PIL import Image
 from small_images import two_halves
 
 import mixfield as mf
-from mixfield.apps import entropy_gap, segmentation_energy
+from mixfield.apps import FieldModel, entropy_gap, segmentation_energy
 from mixfield.errors import MixfieldError, MixfieldWarning
 
 FIELDS = ("smooth_sxy", "smooth_weight", "sxy", "srgb", "weight")
@@ -35,6 +35,31 @@ class TestSegment:
         assert posterior.shape == truth.shape
         assert (posterior.labelings()[0] == truth).mean() > (probs.argmax(-1) == truth).mean()
         assert posterior.weights.sum() == pytest.approx(1)
+
+    def test_the_default_model_is_the_default(self):
+        image, probs, _ = two_halves()
+        one, other = mf.segment(image, probs, 3, rng=4), mf.segment(image, probs, 3, rng=4, model=FieldModel.default())
+        np.testing.assert_array_equal(one.marginals(), other.marginals())
+        np.testing.assert_array_equal(one.weights, other.weights)
+        assert one.calibration is not None
+        assert one.root_mode == 0
+
+    def test_deeplabs_kernels_are_infer_with_the_weights_of_the_paper(self):
+        image, probs, _ = two_halves()
+        posterior = mf.segment(image, probs, 3, kernels=mf.Kernels.deeplab(), rng=4)
+        other = mf.infer(mf.DenseCRF.from_probabilities(probs, image[..., None].astype(float)), 3, rng=4)
+        np.testing.assert_array_equal(posterior.marginals(), other.marginals())
+        np.testing.assert_array_equal(posterior.weights, other.model_weights)
+        assert posterior.calibration is None
+
+    def test_one_hot_weights_are_noted(self):
+        image, probs, _ = two_halves()
+        kernels = mf.Kernels.deeplab()
+        posteriors = [mf.segment(image, np.clip(probs + shift, 0, 1), 2, kernels=kernels) for shift in ([0, 0.2], 0)]
+        for posterior in posteriors:
+            assert posterior.is_one_hot == (len(posterior.modes) > 1 and posterior.weights.max() > 0.999)
+            assert any("one-hot" in note for note in posterior.notes) == posterior.is_one_hot
+        assert posteriors[0].is_one_hot
 
     def test_is_infer_on_its_energy(self):
         image, probs, _ = two_halves()

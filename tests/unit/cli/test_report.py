@@ -34,7 +34,7 @@ def test_of_a_segmentation(tmp_path):
     answer = runner.invoke(app, ["report", str(tmp_path / "cat"), "--out", str(out)])
     assert answer.exit_code == 0, answer.output
     assert "open it in a browser" in answer.stdout
-    assert facts_of(out.read_text())["gap"] == 1.0
+    assert facts_of(out.read_text())["doubt"]["maximum"] == 1.0
 
 
 def test_of_people(tmp_path):

@@ -16,14 +16,13 @@ from recordings import save_recording
 from typer.testing import CliRunner
 
 import mixfield as mf
-from mixfield.apps import FieldModel
+from mixfield.apps import FieldModel, field_model, segmentation
 from mixfield.cli import app
 from mixfield.cli.segment_images import SegmentImage
 from mixfield.cli.video_frames import SegmentFrame
 from mixfield.errors import MixfieldError
 from mixfield.io.detection_run import DetectionRun
 from mixfield.io.footage import CameraFootage, Footage
-from mixfield.io.kernels import write_kernels
 
 
 class Batch:
@@ -45,18 +44,23 @@ class Batch:
 
 @pytest.fixture
 def folder(tmp_path):
-    """Images with scores, label maps of the same names, and kernels."""
+    """Images with scores, label maps of the same names, and a model of the field."""
     write_annotated(tmp_path)
-    write_kernels(tmp_path / "kernels.toml", mf.Kernels(weight=2.0))
+    write_model(tmp_path / "model.toml", weight=2.0)
     return tmp_path
+
+
+def write_model(path, **kernels):
+    replace(FieldModel.default(), kernels=mf.Kernels(**kernels)).save(path)
 
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Computed modes of images, of given kernels or of a model."""
-    calls, infer, modes = [], mf.infer, FieldModel.modes
+    """Computed modes of images."""
+    calls, infer = [], mf.infer
     monkeypatch.setattr(mf, "infer", lambda *a, **k: calls.append(1) or infer(*a, **k), raising=False)
-    monkeypatch.setattr(FieldModel, "modes", lambda *a, **k: calls.append(1) or modes(*a, **k))
+    for module in (segmentation, field_model):
+        monkeypatch.setattr(module, "infer", lambda *a, **k: calls.append(1) or infer(*a, **k))
     return calls
 
 
@@ -97,7 +101,8 @@ def check_refused(batch, difference, *options):
 SETTINGS = {
     "seed": ("seed 0, now 1", "--seed", 1),
     "modes": ("modes 1, now 2", "--modes", 2),
-    "kernels": ("kernels.weight None, now 2.0", "--kernels", "{folder}/kernels.toml"),
+    "model": ("model.kernels.weight None, now 2.0", "--model", "{folder}/model.toml"),
+    "deeplab": ("kernels.weight None, now 4.0", "--model", "deeplab"),
 }
 EVIDENCE = {
     "certainty": ("evidence.certainty None, now 0.8", "--certainty", 0.8),
@@ -136,14 +141,14 @@ def test_logits(verb, folder, counted):
 
 
 @pytest.mark.parametrize("verb", ["segment", "video"])
-def test_the_content_of_kernels_counts(verb, request, folder):
+def test_the_content_of_a_model_counts(verb, request, folder):
     batch = request.getfixturevalue(verb)
-    options = ("--kernels", folder / "kernels.toml")
+    options = ("--model", folder / "model.toml")
     assert batch.run(*options) == (3, "")
-    (folder / "kernels.toml").rename(folder / "moved.toml")
-    assert batch.run("--kernels", folder / "moved.toml") == (0, "")
-    write_kernels(folder / "kernels.toml", mf.Kernels(weight=3.0))
-    check_refused(batch, "kernels.weight 2.0, now 3.0", *options)
+    (folder / "model.toml").rename(folder / "moved.toml")
+    assert batch.run("--model", folder / "moved.toml") == (0, "")
+    write_model(folder / "model.toml", weight=3.0)
+    check_refused(batch, "model.kernels.weight 2.0, now 3.0", *options)
 
 
 @pytest.mark.parametrize("changed", ["criterion", "modes", "area"])
@@ -214,7 +219,7 @@ def test_scores_of_another_folder(folder, counted):
 
 OTHER = {
     "modes": 9,
-    "kernels": mf.Kernels(weight=9.0),
+    "field": {"kernels": mf.Kernels(weight=9.0)},
     "evidence": {"certainty": 0.7},
     "seed": 9,
     "logits": True,
@@ -222,7 +227,7 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize("work", [SegmentImage(2, None, {}, 0, None), SegmentFrame(None, 2, None, False, 0, None)])
+@pytest.mark.parametrize("work", [SegmentImage(2, {}, {}, 0, None), SegmentFrame(None, 2, {}, False, 0, None)])
 def test_every_field_is_a_setting(work):
     """Except threads, which change no result, and the source, whose files are inputs."""
     for field in fields(work):

@@ -1,9 +1,10 @@
-"""``mixfield segment``: one image, a folder, tuned kernels, and one sentence for bad input."""
+"""``mixfield segment``: one image, a folder, models of the field, and one sentence for bad input."""
 
 from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from command_line import error_of, two_halves, write_annotated
 from typer.testing import CliRunner
 
 import mixfield as mf
-from mixfield.apps import segmentation_energy
+from mixfield.apps import FieldModel, segmentation_energy
 from mixfield.cli import app
 from mixfield.io import read_label_map, read_scores
 
@@ -33,18 +34,69 @@ def test_one_image_is_the_library_answer(folder):
     assert answer.exit_code == 0
     said = json.loads(answer.stdout)
     picture, probs, _ = two_halves(0)
-    posterior = mf.infer(segmentation_energy(picture, probs), 1, rng=3)
+    posterior = mf.segment(picture, probs, 2, rng=3)
     np.testing.assert_array_equal(read_label_map(out / "mode_1.png"), posterior.labelings()[0])
-    assert said["weights"] == mf.load(out / "result.npz").weights.tolist()
-    names = {"mode_1.png", "marginals.npz", "entropy_gap.png", "figure.png", "result.npz", "summary.json"}
+    assert said["weights"] == posterior.weights.tolist() == mf.load(out / "result.npz").weights.tolist()
+    np.testing.assert_allclose(read_scores(out / "marginals.npz"), posterior.marginals(), atol=2e-3)
+    names = {"mode_1.png", "marginals.npz", "entropy.png", "figure.png", "result.npz", "summary.json"}
     assert names <= {path.name for path in out.iterdir()}
+
+
+def test_deeplabs_kernels_have_the_weights_of_the_paper(folder):
+    image, scores, out = folder / "images" / "a.png", folder / "scores" / "a.npy", folder / "out"
+    answer = run(image, "--scores", scores, "--modes", 2, "--out", out, "--json", "--seed", 3, "--model", "deeplab")
+    said = json.loads(answer.stdout)
+    picture, probs, _ = two_halves(0)
+    posterior = mf.infer(segmentation_energy(picture, probs, kernels=mf.Kernels.deeplab()), 2, rng=3)
+    assert said["weights"] == posterior.weights.tolist() == said["model_weights"]
+    assert not said["calibrated"]
+    np.testing.assert_array_equal(read_label_map(out / "mode_1.png"), posterior.labelings()[0])
+    assert (out / "entropy_gap.png").exists()
+    assert not (out / "entropy.png").exists()
 
 
 def test_one_image_for_people(folder):
     answer = run(folder / "images" / "a.png", "--scores", folder / "truth" / "a.png", "--out", folder / "out")
     assert answer.exit_code == 0
-    for word in ("18 x 12 pixels", "weight", "figure.png"):
+    for word in ("18 x 12 pixels", "probability", "mean field", "figure.png"):
         assert word in answer.stdout
+    assert "nats" not in answer.stdout
+
+
+@pytest.fixture
+def doubtful(folder):
+    """An image whose right half may be either label; names of the labels are in its scores."""
+    _, _, truth = two_halves(0)
+    probs = np.where(truth[..., None] == 1, [0.52, 0.48], [0.97, 0.03])
+    np.savez(folder / "doubtful.npz", probs=probs, names=np.array(["wall", "door"]))
+    kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=5, srgb=10, weight=3)
+    replace(FieldModel.default(), kernels=kernels).save(folder / "model.toml")
+    return (folder / "images" / "a.png", "--scores", folder / "doubtful.npz", "--model", folder / "model.toml", "--out")
+
+
+def test_alternatives_are_questions_and_nats_come_on_demand(doubtful, folder):
+    plain, nats = (run(*doubtful, folder / f"out{k}", *more).stdout for k, more in enumerate(([], ["--nats"])))
+    assert "is this region wall or door?" in plain
+    assert " % of the image" in plain
+    assert "nats" not in plain
+    for text in ("nats below mode 1", "weight by the energy", "counts every pixel as independent"):
+        assert text in nats
+    summary = json.loads((folder / "out0" / "summary.json").read_text())
+    question = summary["modes"][1]["question"]
+    assert (question["old"], question["new"]) == (0, 1)
+    assert summary["modes"][1]["about"].startswith("is this region wall or door?")
+    assert summary["one_hot"]
+    assert sum(summary["weights"]) == pytest.approx(1)
+
+
+def test_no_doubt_is_said(folder):
+    sure = ("--certainty", 0.9999)
+    certain = [folder / "images" / "a.png", "--scores", folder / "truth" / "a.png", "--out", folder / "out"]
+    answer = run(*certain, *sure)
+    assert "no doubt" in answer.stdout
+    assert any("no doubt" in note for note in json.loads((folder / "out" / "summary.json").read_text())["notes"])
+    many = run(folder / "images", "--scores", folder / "truth", "--out", folder / "many", *sure)
+    assert many.stdout.count("no doubt") == 3
 
 
 def test_options_of_evidence(folder):
@@ -122,16 +174,14 @@ def test_bad_input_is_one_sentence(folder, monkeypatch, capsys):
     np.save(folder / "swapped.npy", np.swapaxes(np.load(scores), 0, 1))
     (folder / "text.npy").write_text("hello")
     cases = {
-        "give an image": [],
-        "its --scores": [image],
         "no such file": [folder / "none.png", "--scores", scores],
         "swapped": [image, "--scores", folder / "swapped.npy"],
         "does not hold scores": [image, "--scores", folder / "text.npy"],
         "must be .npy": [image, "--scores", folder / "scores"],
         "must be a folder": [folder / "images", "--scores", scores],
         "--out is a folder": [image, "--scores", scores, "--out", scores],
-        "truth": ["--tune", folder / "images"],
-        "k.toml": [image, "--scores", scores, "--kernels", folder / "k.toml"],
+        "k.toml does not exist": [image, "--scores", scores, "--model", folder / "k.toml"],
+        "text.npy is not a field model": [image, "--scores", scores, "--model", folder / "text.npy"],
     }
     for sentence, arguments in cases.items():
         out = [] if "--out" in arguments else ["--out", folder / "out"]
@@ -146,6 +196,13 @@ def test_without_pillow_the_extra_is_named(folder, monkeypatch, capsys):
     )
 
 
-@pytest.mark.parametrize("arguments", [["--modes", "0"], ["--labels", "0"], ["--nonsense"]])
+@pytest.mark.parametrize("arguments", [["--modes", "0"], ["--labels", "0"], ["--nonsense"], []])
 def test_bad_usage_exits_with_2(arguments):
-    assert run("x.png", *arguments).exit_code == 2
+    assert run("x.png", "--scores", "x.npy", *(arguments or ["y"])).exit_code == 2
+
+
+def test_missing_arguments_are_named():
+    for arguments, missing in (([], "image"), (["x.png"], "--scores")):
+        answer = run(*arguments)
+        assert answer.exit_code == 2
+        assert missing in answer.output

@@ -19,7 +19,7 @@ def files(tmp_path):
 
 
 def test_threads_change_neither_results_nor_settings(files, tmp_path):
-    works = [SegmentImage(2, None, {"logits": False}, 0, threads) for threads in (None, 1, 3)]
+    works = [SegmentImage(2, {}, {"logits": False}, 0, threads) for threads in (None, 1, 3)]
     assert works[0].settings() == works[1].settings() == works[2].settings()
     for k, work in enumerate(works):
         facts = work(files, tmp_path / str(k))
@@ -30,11 +30,11 @@ def test_threads_change_neither_results_nor_settings(files, tmp_path):
 
 
 def test_settings_change_with_what_results_depend_on():
-    default = SegmentImage(2, None, {"logits": False}, 0, None)
+    default = SegmentImage(2, {}, {"logits": False}, 0, None)
     for changed in (
-        SegmentImage(3, None, {"logits": False}, 0, None),
-        SegmentImage(2, mf.Kernels(weight=2.0), {"logits": False}, 0, None),
-        SegmentImage(2, None, {"logits": True}, 0, None),
-        SegmentImage(2, None, {"logits": False}, 1, None),
+        SegmentImage(3, {}, {"logits": False}, 0, None),
+        SegmentImage(2, {"kernels": mf.Kernels(weight=2.0)}, {"logits": False}, 0, None),
+        SegmentImage(2, {}, {"logits": True}, 0, None),
+        SegmentImage(2, {}, {"logits": False}, 1, None),
     ):
         assert changed.settings() != default.settings()

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from command_line import write_annotated
 from typer.testing import CliRunner
 
 import mixfield as mf
@@ -111,6 +112,8 @@ def inputs(tmp_path, monkeypatch):
     np.save("scores.npy", np.full((8, 8, 2), 0.5))
     image = pytest.importorskip("PIL.Image")
     image.fromarray(np.zeros((8, 8, 3), np.uint8)).save("photo.png")
+    (tmp_path / "annotated").mkdir()
+    write_annotated(tmp_path / "annotated")
     return tmp_path
 
 
@@ -122,7 +125,8 @@ def inputs(tmp_path, monkeypatch):
         ("demo --graph", "mixfield.reports.demos.graph", "begins again"),
         ("solve model.uai", "mixfield.infer", "fewer --modes"),
         ("solve model.uai --exact --out kept.npz", "mixfield.exact", "where --out"),
-        ("segment photo.png --scores scores.npy", "mixfield.infer", "fewer --modes"),
+        ("segment photo.png --scores scores.npy", "mixfield.apps.solve_field", "fewer --modes"),
+        ("fit annotated", "mixfield.apps.fitting.fit", "no model was written"),
         ("track modes", "mixfield.track", "no tracks were written"),
         ("report posterior.npz", "mixfield.reports.results.report_page", "no page was written"),
         ("solve model.uai", "mixfield.read_uai", "the same command again"),
@@ -145,15 +149,21 @@ def options(command) -> set[str]:
 def test_json_everywhere_and_seeds_and_threads_where_they_act():
     offered = {name: options(command) for name, command in COMMANDS.items()}
     assert all("--json" in found for found in offered.values())
-    assert {name for name, found in offered.items() if "--seed" in found} == {"demo", "solve", "segment", "video"}
+    assert {name for name, found in offered.items() if "--seed" in found} == {
+        "demo",
+        "solve",
+        "segment",
+        "fit",
+        "video",
+    }
     assert {name for name, found in offered.items() if "--threads" in found} == {
-        "demo", "solve", "segment", "video", "detect",
+        "demo", "solve", "segment", "fit", "video", "detect",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("mixfield ", {"demo", "solve", "segment", "video", "detect", "track", "report"}),
+    [("mixfield ", {"demo", "solve", "segment", "fit", "video", "detect", "track", "report"}),
      ("mixfield solve --", {"--modes", "--exact", "--json"})],
 )  # fmt: skip
 def test_bash_completion(typed, offered):

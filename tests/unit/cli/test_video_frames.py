@@ -28,7 +28,7 @@ def frame(tmp_path):
 
 
 def test_modes_are_saved_and_loaded(frame, tmp_path):
-    work = SegmentFrame(Source(), 2, None, False, 0, 1)
+    work = SegmentFrame(Source(), 2, {}, False, 0, 1)
     facts = work(frame, tmp_path)
     assert facts["seconds"] > 0
     pending = deque()
@@ -45,11 +45,11 @@ def test_modes_are_saved_and_loaded(frame, tmp_path):
 
 
 def test_settings_name_what_modes_depend_on():
-    default = SegmentFrame(Source(), 2, None, False, 0, None)
-    assert default.settings() == SegmentFrame(Source(), 2, None, False, 0, 4).settings()
+    default = SegmentFrame(Source(), 2, {}, False, 0, None)
+    assert default.settings() == SegmentFrame(Source(), 2, {}, False, 0, 4).settings()
     for changed in (
-        SegmentFrame(Source(), 3, None, False, 0, None),
-        SegmentFrame(Source(), 2, None, True, 0, None),
-        SegmentFrame(Source(), 2, None, False, 1, None),
+        SegmentFrame(Source(), 3, {}, False, 0, None),
+        SegmentFrame(Source(), 2, {}, True, 0, None),
+        SegmentFrame(Source(), 2, {}, False, 1, None),
     ):
         assert changed.settings() != default.settings()

@@ -34,9 +34,9 @@ def test_annotated_images_are_read(tmp_path):
     write_grey(tmp_path / "images" / "a.png", np.full((4, 5), 0.2))
     np.save(tmp_path / "scores" / "a.npy", np.full((4, 5, 2), 0.5))
     write_label_map(tmp_path / "truth" / "a.png", np.ones((4, 5), int))
-    count, examples = annotated(tmp_path)
+    names, examples = annotated(tmp_path)
     ((image, scores, truth),) = examples
-    assert (count, image.shape, scores.shape) == (1, (4, 5), (4, 5, 2))
+    assert (names, image.shape, scores.shape) == (["a.png"], (4, 5), (4, 5, 2))
     assert truth.tolist() == np.ones((4, 5)).tolist()
     (tmp_path / "truth" / "a.png").rename(tmp_path / "truth" / "b.png")
     with pytest.raises(MixfieldError, match=r"a\.png: no labels a\.png in truth"):

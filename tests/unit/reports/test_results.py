@@ -19,7 +19,7 @@ def test_a_segmentation_with_and_without_its_image(tmp_path):
     write_segmentation(tmp_path / "cat", image, post, np.full((6, 8), 0.5))
     (tmp_path / "cat" / "labels.txt").write_text("sky\nsea")
     facts = facts_of(report_page(tmp_path / "cat"))
-    assert facts["gap"] == 1.0
+    assert facts["doubt"]["maximum"] == 1.0
     assert [label["name"] for label in facts["labels"]] == ["sky", "sea", "label 2"]
     (tmp_path / "cat" / "image.png").unlink()
     assert 'data-kind="field"' in report_page(tmp_path / "cat")

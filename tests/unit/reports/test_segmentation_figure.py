@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from page_examples import random_posterior
 
 import mixfield as mf
+from mixfield.mixture.calibration import Calibration
+from mixfield.reports.doubt import ENTROPY, Doubt, doubt_of
+from mixfield.reports.doubt import GAP as GAP_OF_ENTROPY
 from mixfield.reports.palette import MODES, RAMP, label_colors
 from mixfield.reports.panels import GAP, SIDE
 from mixfield.reports.segmentation_figure import displayed, segmentation_figure, side_by_side
@@ -36,7 +41,7 @@ def test_label_maps_are_mixed_with_the_image():
 @pytest.mark.parametrize("modes", [1, 2])
 def test_the_figure_has_a_panel_for_each_mode(modes):
     post, image = random_posterior((8, 8), modes=modes)
-    figure = segmentation_figure(image, post, np.zeros((8, 8)))
+    figure = segmentation_figure(image, post, Doubt(np.zeros((8, 8)), ENTROPY))
     panels = 2 + modes + (modes > 1)
     assert figure.size[0] == GAP + min(4, panels) * (SIDE + GAP)
     colors = {color for _, color in figure.getcolors(1 << 20)}
@@ -49,7 +54,7 @@ def test_the_figure_has_a_panel_for_each_mode(modes):
 def test_figures_of_all_sizes(shape):
     image = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     posterior = mf.segment(image, np.full((*shape[:2], 2), 0.5), 1)
-    figure = segmentation_figure(image, posterior, np.zeros(shape[:2]))
+    figure = segmentation_figure(image, posterior, doubt_of(posterior))
     assert figure.mode == "RGB"
     assert min(figure.size) > 60
     assert max(figure.size) < 2000
@@ -64,11 +69,24 @@ def test_notes_say_how_many_pixels_differ(monkeypatch):
         q[..., 0] = 1.0
         q[0, :changed] = (0.0, 1.0)
         modes.append(mf.Mode(q, log_z))
-    segmentation_figure(np.zeros((2, 4), np.uint8), mf.MixturePosterior(tuple(modes)), np.zeros((2, 4)))
+    posterior = mf.MixturePosterior(tuple(modes))
+    segmentation_figure(np.zeros((2, 4), np.uint8), posterior, Doubt(np.zeros((2, 4)), GAP_OF_ENTROPY))
     assert [panel.note for panel in shown] == [
         "4 x 2 pixels",
-        "log Z = -1.0",
-        "2.5 nats below, 12.5 % of pixels differ",
+        "most probable",
+        "12.5 % of pixels differ",
         "from mode 1: 12.5 % of pixels",
         "dark 0 to bright 1.0 bits",
     ]
+    evidence = np.tile([0.6, 0.4], (2, 4, 1))
+    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, 0.5, 0.5)
+    shown.clear()
+    segmentation_figure(np.zeros((2, 4), np.uint8), replace(posterior, calibration=calibration), None, names=["a", "b"])
+    assert [(panel.title, panel.note) for panel in shown[1:3]] == [
+        ("mode 1: 70.0 %", "mean field"),
+        ("mode 2: 30.0 %", "a or b? 62 : 38, 12 %"),
+    ]
+    one = replace(posterior, modes=posterior.modes[:1], calibration=calibration.take(np.array([0])))
+    shown.clear()
+    segmentation_figure(np.zeros((2, 4), np.uint8), one, None)
+    assert [panel.note for panel in shown[1:]] == ["no doubt"]

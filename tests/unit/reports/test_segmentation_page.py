@@ -10,7 +10,10 @@ import pytest
 from page_examples import random_posterior, segmentation
 from page_reading import HOSTILE, escaped_count, facts_of, planes_of
 
+from mixfield.apps import questions
 from mixfield.errors import MixfieldError
+from mixfield.mixture.calibration import Calibration
+from mixfield.reports.about import ONE_HOT
 from mixfield.reports.field_page import field_page
 from mixfield.reports.segmentation_page import segmentation_page
 
@@ -66,6 +69,48 @@ def test_gap_and_scribbles_follow_the_probabilities():
     gap, scribbles = planes[count * size :].reshape(2, *superpixels.shape)
     np.testing.assert_allclose(gap / 255, np.linspace(0, 1, size).reshape(gap.shape), atol=0.5 / 255 + 1e-9)
     assert set(np.unique(scribbles)) == {0, 1, 255}
+
+
+@pytest.fixture
+def calibrated(segmented):
+    """The same with calibrated weights."""
+    post, image = segmented
+    evidence = np.random.default_rng(3).dirichlet(np.ones(3), (6, 8))
+    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, 0.3, 0.7)
+    return replace(post, calibration=calibration), image
+
+
+def test_a_calibrated_page_holds_the_marginals_of_the_mixture(calibrated):
+    post, image = calibrated
+    page = segmentation_page(post, image)
+    facts = facts_of(page)
+    assert facts["calibrated"] is True
+    count = 2 + len(facts["labels"]) + 1
+    planes = np.frombuffer(planes_of(page), np.uint8).reshape(count, 6, 8)
+    for place, label in enumerate(facts["labels"]):
+        np.testing.assert_allclose(
+            planes[2 + place] / 255, post.marginals()[..., label["value"]], atol=0.5 / 255 + 1e-9
+        )
+    entropy = -(post.marginals() * np.log2(post.marginals())).sum(-1)
+    np.testing.assert_allclose(planes[-1] / 255 * facts["doubt"]["maximum"], entropy, atol=0.01)
+
+
+def test_a_calibrated_page_asks_and_has_nats_on_demand(calibrated):
+    post, image = calibrated
+    page = segmentation_page(post, image)
+    (question,) = questions(post)
+    assert question.text() in page
+    assert "mean field has 70.0 %" in page
+    assert re.search(r"<details><summary>.*nats below mode 1.*</details>", page, re.DOTALL)
+    assert (ONE_HOT in page) == post.is_one_hot
+    apart = replace(post, modes=(post.modes[0], replace(post.modes[1], log_z=post.modes[0].log_z - 20)))
+    assert ONE_HOT in segmentation_page(apart, image)
+
+
+def test_no_doubt_is_the_first_thing_said(calibrated):
+    post, image = calibrated
+    alone = replace(post, modes=post.modes[:1], tree=(), calibration=post.calibration.take(np.array([0])))
+    assert "No doubt: one segmentation" in segmentation_page(alone, image)
 
 
 def test_a_single_mode_has_no_table_of_pairs():

@@ -2,7 +2,8 @@
 
 function initCutTree(onSelect, unit) {
   const nodes = document.querySelectorAll("[data-node]");
-  const childName = (k) => (facts.tree[k].mode >= 0 ? `mode ${facts.tree[k].mode + 1}` : "cut again");
+  const leafName = (mode) => (mode >= 0 ? `mode ${mode + 1}` : "left out, too improbable or too similar to another");
+  const childName = (k) => (facts.tree[k].cut ? "cut again" : leafName(facts.tree[k].mode));
   function describeCut(cut, children) {
     const names = cut.group && cut.group.length ? "" : ` (${cut.first.join(", ")}${cut.size > 6 ? ", ..." : ""})`;
     const temperature = cut.temperature === null ? "" : `, selected at temperature ${cut.temperature.toFixed(2)}`;
@@ -19,7 +20,7 @@ function initCutTree(onSelect, unit) {
     box.replaceChildren(element("p", {}, element("b", {}, node.querySelector("text").textContent)));
     if (side) box.append(element("p", {}, `This part: ${side}.`));
     if (bound !== null) box.append(element("p", {}, `Bound A = ${bound.toFixed(3)}.`));
-    box.append(...(cut ? describeCut(cut, children) : [element("p", {}, `A leaf: mode ${mode + 1}.`)]));
+    box.append(...(cut ? describeCut(cut, children) : [element("p", {}, `A leaf: ${leafName(mode)}.`)]));
   }
   function select(node) {
     const { cut, mode } = facts.tree[+node.dataset.node];

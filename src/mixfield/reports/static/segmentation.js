@@ -1,23 +1,27 @@
 // A segmentation: modes over the image, comparison of modes, pixel probe, tree of cuts.
 
 const { height, width, labels, modes, step, colors } = facts;
-const size = height * width, K = modes.length, L = labels.length, WHITE = 0xffffffff, THUMB_SIDE = 160;
+const size = height * width, K = modes.length, L = labels.length;
+const P = facts.calibrated ? 1 : K; // probabilities of a pixel and label: of the calibrated mixture, or of each mode
+const WHITE = 0xffffffff, THUMB_SIDE = 160;
 
-function decodePlanes(bytes) { // label of each pixel per mode, probabilities per label and mode, entropy gap, scribbles
+function decodePlanes(bytes) { // label of each pixel per mode, probabilities per label, doubt, scribbles
   const plane = (k) => bytes.subarray(k * size, (k + 1) * size);
-  for (let row = 0; row < 1 + L; row++) { // all but the first mode are stored as differences from it
-    const first = plane(row * K);
-    for (let k = 1; k < K; k++) {
-      const other = plane(row * K + k);
+  function restore(start, count) { // all but the first are stored as differences from it
+    const first = plane(start);
+    for (let k = 1; k < count; k++) {
+      const other = plane(start + k);
       for (let i = 0; i < size; i++) other[i] += first[i];
     }
   }
-  const gap = facts.gap === null ? null : plane((1 + L) * K);
+  restore(0, K);
+  for (let l = 0; l < L; l++) restore(K + l * P, P);
+  const end = K + L * P, doubt = facts.doubt === null ? null : plane(end);
   return {
     labeling: plane,
-    probability: (k, l, i) => bytes[((1 + l) * K + k) * size + i] / 255,
-    gap,
-    scribbles: facts.scribbles ? plane((1 + L) * K + (gap ? 1 : 0)) : null,
+    probability: (k, l, i) => bytes[(K + l * P + k) * size + i] / 255,
+    doubt,
+    scribbles: facts.scribbles ? plane(end + (doubt ? 1 : 0)) : null,
   };
 }
 
@@ -55,9 +59,9 @@ const LAYERS = { // functions from the planes and the state of the view to the p
     const same = pack(...colors.same, 165), changed = pack(...colors.changed, 60 + 195 * opacity);
     return (i) => (one[i] === other[i] ? same : changed);
   },
-  gap: ({ gap }, { opacity }) => {
+  doubt: ({ doubt }, { opacity }) => {
     const table = Uint32Array.from({ length: 256 }, (_, v) => pack(...rampColor(v / 255), 90 + 165 * opacity));
-    return (i) => table[gap[i]];
+    return (i) => table[doubt[i]];
   },
   scribbles: ({ scribbles }) =>
     (i) => (scribbles[i] < L ? pack(...colors.scribbles[scribbles[i] % colors.scribbles.length], 255) : 0),
@@ -77,17 +81,14 @@ function layerKeys({ show, mode, against, group }) { // the colors of the layer 
   if (show === "differ") {
     keys.push([rgb(colors.changed), `modes ${mode + 1} and ${against + 1} differ`], [rgb(colors.same), "same label"]);
   }
-  if (show === "gap") {
-    keys.push([rgb(colors.ramp[0]), "0 bits"], [rgb(colors.ramp.at(-1)), `${facts.gap.toFixed(1)} bits`]);
+  if (show === "doubt") {
+    keys.push([rgb(colors.ramp[0]), "0 bits"], [rgb(colors.ramp.at(-1)), `${facts.doubt.maximum.toFixed(1)} bits`]);
   }
   if (group) keys.push([rgb(colors.group), `${facts.unit}s of the selected cut`]);
   return keys;
 }
 
-const LAYER_TEXTS = {
-  gap: "Entropy gap, or hidden doubt: how much more uncertain the label of a pixel is at a higher temperature than in " +
-    "mode 1. Where it is bright, mode 1 is certain only because pixels confirm one another.",
-};
+const LAYER_TEXTS = { doubt: facts.doubt && facts.doubt.text };
 
 function showKeys(state) {
   const keys = layerKeys(state), list = byId("layer-keys"), text = byId("layer-text");
@@ -111,17 +112,18 @@ function drawProbe(context, { x, y }) { // a white square with a black rim
 }
 
 function showProbe({ labeling, probability }, { x, y }) { // the table of label probabilities of a pixel
-  const i = y * width + x, table = byId("probe");
-  const mixed = labels.map((_, l) => modes.reduce((sum, m, k) => sum + m.weight * probability(k, l, i), 0));
+  const i = y * width + x, table = byId("probe"), columns = facts.calibrated ? [] : modes;
+  const mixed = labels.map((_, l) => (facts.calibrated ? probability(0, l, i)
+    : modes.reduce((sum, m, k) => sum + m.weight * probability(k, l, i), 0)));
   const names = modes.map((_, k) => (labels[labeling(k)[i]] || { name: "another label" }).name);
   byId("probe-text").textContent = `Row ${y * step}, column ${x * step}: ` +
     (new Set(names).size === 1 ? `${names[0]} in every mode.`
       : names.map((name, k) => `mode ${k + 1} ${name}`).join(", ") + ".");
-  const heads = ["", ...modes.map((_, k) => `mode ${k + 1}`), "mixture"];
+  const heads = ["", ...columns.map((_, k) => `mode ${k + 1}`), facts.calibrated ? "probability" : "mixture"];
   table.tHead.replaceChildren(element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head))));
   table.tBodies[0].replaceChildren(...labels.map((label, l) => element("tr", {},
     element("th", { scope: "row" }, label.name),
-    ...modes.map((_, k) => element("td", names[k] === label.name ? { class: "other" } : {},
+    ...columns.map((_, k) => element("td", names[k] === label.name ? { class: "other" } : {},
       percent(probability(k, l, i)))),
     element("td", {}, percent(mixed[l])))));
   table.hidden = false;

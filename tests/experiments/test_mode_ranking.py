@@ -1,4 +1,4 @@
-"""Calibrated weights: what can be seen of a mode, and probabilities learnt from it."""
+"""The ranking of modes of version 0.1: what is visible of a mode, and coefficients learnt from it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.apps import ModeRanking, Tempering, fit_ranking, mode_features, segmentation_energy
-from mixfield.apps.ranking import FEATURES
+from experiments.mode_ranking import FEATURES, fit_ranking, mode_features
+from mixfield.apps import segmentation_energy
 from mixfield.errors import MixfieldError
 
 SHAPE = (12, 16)
@@ -45,22 +45,6 @@ def test_features_compare_with_the_mean_field(problem):
     assert other[6] == pytest.approx(np.log1p(abs(bounds[0] - bounds[1]) * 1e4 / energy.n))
 
 
-def test_weights_and_calibrated_are_different_things(problem):
-    image, energy, posterior = problem
-    assert posterior.calibrated(lambda p: np.zeros(len(p.modes))).tolist() == [0.5, 0.5]
-    mild = posterior.calibrated(Tempering(1.0))
-    assert posterior.weights[0] > mild[0] > 0.5
-    ranked = posterior.calibrated(ModeRanking(energy, image, (-2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
-    assert ranked.sum() == pytest.approx(1.0)
-    assert sorted(np.log(ranked / ranked.max())) == pytest.approx([-2.0, 0.0])
-
-
-def test_marginals_with_other_weights(problem):
-    _, _, posterior = problem
-    both = np.mean([mode.marginals for mode in posterior.modes], axis=0)
-    assert posterior.marginals([0.5, 0.5]) == pytest.approx(both)
-
-
 def test_the_fit_finds_what_makes_modes_good():
     rng = np.random.default_rng(0)
     true = np.array([-1.0, 0.5, 0.0, 2.0, 0.0, 0.0, 0.0])
@@ -87,11 +71,7 @@ def test_images_count_by_what_is_at_stake():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: ModeRanking(p[1], p[0], (1.0,)), "7 numbers"),
         (lambda p: mode_features(p[2], p[1], p[0][:-1]), "image"),
-        (lambda p: p[2].calibrated(lambda _: [0.0]), "one score per mode"),
-        (lambda p: p[2].marginals([1.0]), "one weight per mode"),
-        (lambda _: Tempering(0.0), "temperature"),
         (lambda _: fit_ranking([], []), "not none"),
         (lambda _: fit_ranking([np.zeros((2, 7))], [np.zeros(3)]), r"\(3, 7\)"),
         (lambda _: fit_ranking([np.zeros((2, 6))], [np.zeros(2)]), r"\(2, 7\)"),

@@ -1,14 +1,12 @@
-"""Calibrated probabilities of modes: how likely each mode of an image is the best one, learnt from annotated images.
+"""Ranking of modes by a linear score of what is visible of them: the calibration of version 0.1, now a baseline.
 
-The weights m_k of a dense CRF are nearly one-hot: its energy counts each pixel as independent evidence, so that bounds
-differ by hundreds of nats.  They rank modes by the model, not by how often they are right.  The scorers of this module
-estimate the latter, for ``posterior.calibrated(scorer)``.
+Calibrated answers of the cuts (`mixfield.apps.field_model`) replaced it.  On images that it had not seen its first mode
+was worse than mean field for the stronger of two networks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,62 +25,6 @@ LEARNT = (2.16, 0.46, 0.73, 2.8, -0.94, -3.8, -0.28)
 PATCH = 10_000  # pixels to which differences of bounds refer
 ERASED = 1e-3  # share of the pixels below which a label counts as erased
 CONTRAST = 40.0  # difference of intensities that counts as a full edge
-
-
-@dataclass(frozen=True)
-class Tempering:
-    """Bounds divided by a temperature: the simplest calibration.
-
-    Attributes
-    ----------
-    temperature : in nats per pixel of the field; the default is fitted to photographs.
-    """
-
-    temperature: float = 0.6
-
-    def __post_init__(self) -> None:
-        _arrays.positive("temperature", self.temperature)
-
-    def __call__(self, posterior: MixturePosterior) -> Floats:
-        """(K,) scores."""
-        bounds = np.array([mode.log_z for mode in posterior.modes])
-        return np.asarray((bounds - bounds.max()) / (self.temperature * np.prod(posterior.shape)))
-
-
-@dataclass(frozen=True, eq=False)
-class ModeRanking:
-    """A linear score of the features of a mode (see `mode_features`).
-
-    Attributes
-    ----------
-    energy : the field of the posterior.
-    image : (H, W) or (H, W, channels).
-    coefficients : of `FEATURES`, from `fit_ranking`; the defaults were learnt on photographs (the page on still images
-        reports their accuracy).
-
-    Examples
-    --------
-    >>> import numpy as np, mixfield as mf
-    >>> from mixfield.apps import ModeRanking, segmentation_energy
-    >>> image = np.zeros((12, 16), np.uint8)
-    >>> scores = np.full((12, 16), 0.45)
-    >>> energy = segmentation_energy(image, scores)
-    >>> posterior = mf.infer(energy, 2)
-    >>> posterior.calibrated(ModeRanking(energy, image)).shape
-    (2,)
-    """
-
-    energy: DenseCRF
-    image: ArrayLike
-    coefficients: tuple[float, ...] = LEARNT
-
-    def __post_init__(self) -> None:
-        if len(self.coefficients) != len(FEATURES):
-            raise MixfieldError(f"coefficients must be {len(FEATURES)} numbers, got {len(self.coefficients)}")
-
-    def __call__(self, posterior: MixturePosterior) -> Floats:
-        """(K,) scores."""
-        return np.asarray(mode_features(posterior, self.energy, self.image) @ np.array(self.coefficients))
 
 
 def mode_features(posterior: MixturePosterior, energy: DenseCRF, image: ArrayLike) -> Floats:

@@ -1,0 +1,54 @@
+"""Straight edges: runs of boundary pixels of a changed region on one row or column that the image does not have.
+
+Cuts are found in windows.  Where the image has no contrast and the field is weak, the border of the window may stay the
+border of what changes: such an alternative shows the search, not the image.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+
+
+def flat_pixels(picture: NDArray[np.floating]) -> Bools:
+    """(H, W) pixels of intensities (H, W, channels) with a gradient of their mean below its median."""
+    down, right = _differences(picture.mean(-1).astype(np.float64))
+    size = np.hypot(down, right)
+    return np.asarray(size < np.median(size))
+
+
+def has_straight_edge(changed: Bools, flat: Bools, length: int) -> bool:
+    """Whether a region has a straight edge that the image does not have.
+
+    Parameters
+    ----------
+    changed : (H, W) pixels of the region.
+    flat : (H, W) pixels where the image has little contrast, see `flat_pixels`.
+    length : of a straight edge: so many flat pixels of the region in succession on one row (or column), all with a
+        neighbour below or all with one above (on the right, on the left) outside the region.  The border of the image
+        is no edge.
+    """
+    inside = changed & flat
+    return _has_run(changed, inside, length) or _has_run(changed.T, inside.T, length)
+
+
+def _differences(grey: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Central differences along both axes; zero along an axis of one pixel."""
+    return [np.gradient(grey, axis=axis) if grey.shape[axis] > 1 else np.zeros_like(grey) for axis in (0, 1)]
+
+
+def _has_run(changed: Bools, inside: Bools, length: int) -> bool:
+    """Whether some row has a run of boundary pixels towards the next row or towards the previous one."""
+    below, above = np.zeros_like(inside), np.zeros_like(inside)
+    below[:-1] = inside[:-1] & ~changed[1:]
+    above[1:] = inside[1:] & ~changed[:-1]
+    return any(_longest(edge) >= length for edge in (below, above))
+
+
+def _longest(marked: Bools) -> int:
+    """Length of the longest run of marked pixels of a row."""
+    padded = np.pad(marked, ((0, 0), (1, 1))).astype(np.int8).ravel()
+    steps = np.flatnonzero(np.diff(padded))
+    return int((steps[1::2] - steps[::2]).max(initial=0))

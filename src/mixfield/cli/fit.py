@@ -1,0 +1,107 @@
+"""``mixfield fit``: a model of the field behind network scores, fitted to annotated images."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import tee
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mixfield.cli.options import Json, Seed, Threads, check_target, solver
+from mixfield.cli.terminal import Progress, command, print_table, say
+
+if TYPE_CHECKING:
+    from mixfield.apps.field_model import FieldModel, Measure
+
+NOTHING_WRITTEN = "no model was written; the same command begins again, and fewer images take less time"
+
+
+def fit(
+    annotated: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder with images/, scores/ and truth/: files of the same name in each, truth as label maps (.png, "
+            "255 where unknown)."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The model (.toml).")] = Path("model.toml"),
+    logits: Annotated[bool, typer.Option("--logits", help="The scores are logits or log-probabilities.")] = False,
+    folds: Annotated[int, typer.Option(min=2, help="Parts of the images, each judged by a fit to the others.")] = 5,
+    seed: Seed = 0,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Fit a model of the field to annotated images, for segment --model and video --model.
+
+    Chooses the exponent of the scores and the kernels by the likelihood of pixels, and calibrates the probabilities of
+    segmentations.  The table compares with the scores alone, on images that the fit did not see.
+    """
+    from mixfield.apps.fitting import SETTINGS
+    from mixfield.apps.fitting import fit as fit_model
+    from mixfield.io.folders import annotated as read_annotated
+
+    check_target(out)
+    names, examples = read_annotated(annotated)
+    read = _Read(names, examples)
+    steps = len(names) * (len(SETTINGS) + 1)
+    with (
+        Progress("fits", steps, quiet=as_json, stopped=NOTHING_WRITTEN) as advance,
+        solver(threads) as how,
+        read.named(),
+    ):
+        model = fit_model(*read.columns(), folds=folds, logits=logits, solver=how, rng=seed, progress=advance)
+    model.save(out)
+    if as_json:
+        typer.echo(json.dumps(asdict(model) | {"model": str(out)}))
+        return
+    _print(model)
+    say(f"wrote {out}", f"next: {command('mixfield', 'segment', 'photo.jpg', '--scores', 'probs.npy', '--model', out)}")
+
+
+class _Read:
+    """Annotated images, each read once; an error while they are read names the image."""
+
+    def __init__(self, names: list[str], examples: Iterator[tuple[Any, Any, Any]]) -> None:
+        self._names, self._examples, self._current = names, examples, ""
+
+    def columns(self) -> list[Iterator[Any]]:
+        """Images, scores and true labels."""
+        return [map(itemgetter(k), copy) for k, copy in enumerate(tee(self._rows(), 3))]
+
+    def _rows(self) -> Iterator[tuple[Any, Any, Any]]:
+        for name, row in zip(self._names, self._examples, strict=True):
+            self._current = name
+            yield row
+        self._current = ""
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Adds the name of the image to an error."""
+        from mixfield.errors import MixfieldError
+
+        try:
+            yield
+        except MixfieldError as error:
+            raise MixfieldError(f"{self._current}: {error}" if self._current else str(error)) from None
+
+
+def _print(model: FieldModel) -> None:
+    heads = ("on held-out images", "scores alone", "model", "difference", "95 % interval")
+    print_table(f"fitted to {model.images} images", heads, [_row(measure) for measure in model.table])
+    if model.kernels is None:
+        say("the scores alone are best: the model has no kernels, and every image comes back with one segmentation")
+        return
+    numbers = ", ".join(f"{name} {value:g}" for name, value in asdict(model.kernels).items())
+    say(f"exponent of the scores {model.exponent:g}; kernels {numbers}")
+
+
+def _row(measure: Measure) -> tuple[str, ...]:
+    interval = f"{measure.low:+.4f} to {measure.high:+.4f}"
+    change = measure.model - measure.scores
+    return measure.name, f"{measure.scores:.4f}", f"{measure.model:.4f}", f"{change:+.4f}", interval

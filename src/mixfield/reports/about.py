@@ -1,0 +1,35 @@
+"""What the modes of a posterior are about, in words for figures, pages, notebooks and terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mixfield.apps.questions import questions
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.reports.page import percent
+
+ONE_HOT = (
+    "The weights by the energy are one-hot: it counts every pixel as independent evidence, so that they say which mode "
+    "the energy prefers, not how probable it is."
+)
+
+
+def about_modes(posterior: MixturePosterior, differs: Sequence[float], names: Sequence[str] = ()) -> list[str]:
+    """For each mode its question, or the share of pixels in which it differs from mode 1.
+
+    Parameters
+    ----------
+    posterior : over pixels, or over superpixels.
+    differs : (K,) share of pixels in which each mode differs from mode 1.
+    names : of the labels.
+    """
+    first = "most probable" if posterior.calibration is None else "mean field"
+    texts = [first, *(f"differs from mode 1 in {percent(float(share))} of the pixels" for share in differs[1:])]
+    for question in questions(posterior):
+        texts[question.mode] = question.text(names)
+    return texts
+
+
+def is_without_doubt(posterior: MixturePosterior) -> bool:
+    """Whether a calibrated posterior has no alternative."""
+    return posterior.calibration is not None and len(posterior.modes) == 1

@@ -1,0 +1,26 @@
+"""Maps of doubt."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixfield as mf
+from mixfield.reports.doubt import ENTROPY, GAP, doubt_of
+
+
+def test_calibrated_posteriors_have_the_entropy_of_their_marginals():
+    probs = np.random.default_rng(0).dirichlet(np.ones(3), (6, 7))
+    posterior = mf.segment(np.zeros((6, 7), np.uint8), probs)
+    doubt = doubt_of(posterior)
+    q = posterior.marginals()
+    assert doubt.kind == ENTROPY
+    np.testing.assert_allclose(doubt.bits, -(q * np.log2(q)).sum(-1), atol=1e-9)
+    assert doubt.maximum == pytest.approx(max(1.0, doubt.bits.max()))
+
+
+def test_others_have_an_entropy_gap_if_it_is_given():
+    posterior = mf.infer(mf.datasets.four_zones(4), 2)
+    assert doubt_of(posterior) is None
+    doubt = doubt_of(posterior, np.full((4, 4), 0.25))
+    assert (doubt.kind, doubt.maximum) == (GAP, 1.0)
