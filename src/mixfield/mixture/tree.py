@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,11 +19,16 @@ from mixfield.errors import FewerModesWarning
 from mixfield.mixture.annealing_finder import Search
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.restoring import with_eliminated, with_energies
 from mixfield.mixture.tree_builder import Order, TreeBuilder
 from mixfield.solvers.base import MeanFieldSolver
-from mixfield.solvers.dispatch import solver_for
+from mixfield.solvers.dispatch import collapsed_solver, solver_for
 from mixfield.solvers.mean_field import warn_if_doubtful
 from mixfield.solvers.options import Solver
+
+LARGEST_TABLE = 64  # entries of the table of an eliminated variable and its neighbours
+LARGEST_COLLAPSED = 50_000  # variables up to which that is the default: tables are made one by one
+FEWEST_KEPT = 16  # variables that are left to be cut, or one per mode
 
 
 def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:  # noqa: ARG001
@@ -50,6 +56,7 @@ def infer(
     solver: Solver | None = None,
     t_max: float | None = None,
     finder: MakeFinder | None = None,
+    collapse: bool | int | None = None,
     progress: Progress = None,
 ) -> MixturePosterior:
     """A weighted mixture of mean fields: several interpretations of a field, each with its probability.
@@ -67,6 +74,9 @@ def infer(
     solver : tolerance, iteration limit and threads of each mean field.
     finder : how the modes of cells are found; by default as `mixfield.mixture.families` says for the energy.
     t_max : temperature above which the field has one mode; computed if not given.
+    collapse : whether variables of a `FactorGraph` are summed out exactly before the rest is cut into modes, where the
+        table of a variable and its neighbours has at most 64 entries, or this many.  By default they are, unless a
+        criterion, clamp, finder or t_max is given, which refer to all variables; False is the paper's method.
     progress : called with the number of modes found so far; by default a bar appears on a terminal after two seconds,
         and with False nothing does.
 
@@ -79,6 +89,8 @@ def infer(
     -----
     With strict cuts (single variables, "all of", "none of") ``log_z`` is a lower bound of log Z, and
     ``KL(Q || P) = log Z - log_z``.  With soft cuts both hold up to O(epsilon log epsilon) (lemma A.1 of the paper).
+    Each mode of a collapsed field is a product distribution of the variables that are left times the exact distribution
+    of the others given them, and both hold for these too.
 
     Examples
     --------
@@ -93,19 +105,36 @@ def infer(
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
     reduced, labels = solver_for(energy, solver).reduced()
+    if collapse is None and len(reduced.allowed) <= LARGEST_COLLAPSED:
+        collapse = criterion is None and clamp is None and finder is None and t_max is None
+    limit = _largest_table(collapse or False)
+    collapsed = collapsed_solver(energy, solver, limit=limit, keep=max(FEWEST_KEPT, n_modes)) if limit else None
+    rest = collapsed or reduced
     with shown(progress, "modes", n_modes) as advance:
         builder = _builder(
-            reduced.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
+            rest.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
             finder=finder,
         )  # fmt: skip
         notes = _grow(builder, n_modes, advance)
     posterior = builder.posterior(notes)
+    posterior = replace(posterior, exact_log_z=rest.cheap_log_z())
+    if collapsed is not None:
+        posterior = with_eliminated(posterior, collapsed.conditionals, energy)
     if labels is not None:
         posterior = posterior.with_labels(labels, energy.n_labels)
+    if reduced.reports_energies:
+        posterior = with_energies(posterior, energy)
     for note in notes if len(posterior.modes) < n_modes else ():
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
     return posterior
+
+
+def _largest_table(collapse: bool | int) -> int:
+    """Entries of the tables of eliminated variables; 0 if none are."""
+    return (
+        (LARGEST_TABLE if collapse else 0) if isinstance(collapse, bool) else _arrays.at_least("collapse", collapse, 0)
+    )
 
 
 def start_tree(

@@ -240,3 +240,23 @@ def test_a_tree_at_several_sizes_is_that_of_infer():
         grown = tree.fork()
         grown.polish()
         assert grown.posterior(()).log_z == pytest.approx(mf.infer(graph, count, rng=3).log_z, abs=1e-12)
+
+
+def test_collapse_raises_the_bound():
+    graph = mf.datasets.random_ising(8, preset="weller", rng=0)
+    log_z = mf.exact(graph).log_z
+    whole, rest, wide = (mf.infer(graph, 4, collapse=collapse) for collapse in (False, True, 256))
+    assert whole.conditionals is None
+    assert whole.log_z + 0.5 < rest.log_z < wide.log_z <= log_z
+    assert mf.infer(graph, 4).log_z == rest.log_z
+    assert mf.infer(graph, 4, criterion=mf.criteria.Lookahead()).log_z == whole.log_z
+    with pytest.raises(MixfieldError, match="collapse must be"):
+        mf.infer(graph, 4, collapse=-1)
+
+
+def test_small_fields_know_their_log_z():
+    graph = mf.datasets.random_ising(4, rng=0)
+    assert mf.infer(graph, 2).exact_log_z == pytest.approx(mf.exact(graph).log_z, abs=1e-9)
+    assert "exact_log_z=" in repr(mf.infer(graph, 2))
+    assert mf.infer(mf.datasets.random_ising(20, rng=0), 1).exact_log_z is None
+    assert mf.infer(BlackBox(graph), 2).exact_log_z is None
