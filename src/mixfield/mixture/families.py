@@ -97,7 +97,11 @@ def _soft_clamp(settings: FinderSettings, default: Clamp) -> Clamp:
 
 
 _FAMILIES = {
-    "factor_graph": Family(lambda _: Lookahead(), annealed_search),
+    "factor_graph": Family(
+        # a trial of a cut costs ten times as much with the large tables of a collapsed field
+        lambda energy: Lookahead() if energy.is_binary_pairwise else Lookahead(candidates=12),
+        annealed_search,
+    ),
     "generic": Family(lambda _: Lookahead(), annealed_search),
     "dense": Family(lambda _: MostPlausible(), _dense_finder),
     "repulsive_dense": Family(lambda _: MostPlausible(), annealed_search),
