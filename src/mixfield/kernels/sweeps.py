@@ -45,7 +45,7 @@ class FlatGraph(NamedTuple):
 
 
 @jit(inline="always")
-def _sum_last(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Integer) -> int:
+def _sum_last(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Integer) -> Integer:
     """Sum the table ``work[:size]`` over its last axis, the labels of variable i, in place; returns what is left."""
     if n_labels == 2:
         left = size >> 1
@@ -63,7 +63,7 @@ def _sum_last(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Inte
 
 
 @jit(inline="always")
-def _sum_first(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Integer) -> int:
+def _sum_first(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Integer) -> Integer:
     """The same over its first axis."""
     if n_labels == 2:
         left = size >> 1

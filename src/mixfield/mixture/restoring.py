@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -45,9 +45,9 @@ def _renumbered(constraint: Cardinality, conditionals: Conditionals) -> Cardinal
     return replace(constraint, group=group, labels=conditionals.labels[group, constraint.labels])
 
 
-def with_energies(posterior: MixturePosterior, energy: Energy, states: Sequence[Ints] = ()) -> MixturePosterior:
+def with_energies(posterior: MixturePosterior, energy: Energy, states: Iterable[Ints] = ()) -> MixturePosterior:
     """The posterior with the energy of each mode's labeling, and the best state known, of these and ``states``."""
-    labelings = [*posterior.labelings(), *(state.reshape(energy.shape) for state in states)]
+    labelings = np.stack([*posterior.labelings(), *(state.reshape(energy.shape) for state in states)])
     energies = np.array([float(energy.of(labeling)) for labeling in labelings])
     modes = tuple(replace(mode, energy=float(e)) for mode, e in zip(posterior.modes, energies, strict=False))
     best = int(np.argmin(energies))

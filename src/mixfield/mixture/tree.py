@@ -17,6 +17,7 @@ from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.energy.base import Energy, check
 from mixfield.errors import FewerModesWarning
 from mixfield.mixture.annealing_finder import Search
+from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.restoring import with_eliminated, with_energies
@@ -57,6 +58,7 @@ def infer(
     t_max: float | None = None,
     finder: MakeFinder | None = None,
     collapse: bool | int | None = None,
+    seconds: float | None = None,
     progress: Progress = None,
 ) -> MixturePosterior:
     """A weighted mixture of mean fields: several interpretations of a field, each with its probability.
@@ -77,6 +79,8 @@ def infer(
     collapse : whether variables of a `FactorGraph` are summed out exactly before the rest is cut into modes, where the
         table of a variable and its neighbours has at most 64 entries, or this many.  By default they are, unless a
         criterion, clamp, finder or t_max is given, which refer to all variables; False is the paper's method.
+    seconds : after these no further cut is made, and no slower cooling begun: the answer is the best so far, with fewer
+        modes if need be.  By default there is no limit.
     progress : called with the number of modes found so far; by default a bar appears on a terminal after two seconds,
         and with False nothing does.
 
@@ -110,10 +114,11 @@ def infer(
     limit = _largest_table(collapse or False)
     collapsed = collapsed_solver(energy, solver, limit=limit, keep=max(FEWEST_KEPT, n_modes)) if limit else None
     rest = collapsed or reduced
+    deadline = Deadline(None if seconds is None else _arrays.positive("seconds", seconds))
     with shown(progress, "modes", n_modes) as advance:
         builder = _builder(
             rest.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
-            finder=finder,
+            finder=finder, deadline=deadline,
         )  # fmt: skip
         notes = _grow(builder, n_modes, advance)
     posterior = builder.posterior(notes)
@@ -123,7 +128,9 @@ def infer(
     if labels is not None:
         posterior = posterior.with_labels(labels, energy.n_labels)
     if reduced.reports_energies:
-        posterior = with_energies(posterior, energy)
+        found = builder.finder.optima.q.argmax(-1)
+        seen = found if collapsed is None else collapsed.conditionals.complete(found)
+        posterior = with_energies(posterior, energy, [*reduced.good_states.argmax(-1), *seen])
     for note in notes if len(posterior.modes) < n_modes else ():
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
@@ -152,7 +159,7 @@ def start_tree(
     """The tree that `infer` grows, with nothing but its root: to look at it at several sizes."""
     return _builder(
         solver_for(energy, solver), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search,
-        t_max=t_max, finder=finder,
+        t_max=t_max, finder=finder, deadline=Deadline(),
     )  # fmt: skip
 
 
@@ -164,6 +171,8 @@ def _grow(builder: TreeBuilder, n_modes: int, progress: Advance | None) -> tuple
     builder.grow(n_modes, progress)
     found = len(builder.leaves)
     builder.polish()
+    if found < n_modes and builder.deadline.passed:
+        return (f"the time was over: {found} modes instead of {n_modes}; raise seconds",)
     if found < n_modes:
         return (f"no further cut keeps both sides in their cells: {found} modes instead of {n_modes}",)
     return ()
@@ -179,13 +188,14 @@ def _builder(
     search: Search | None,
     t_max: float | None,
     finder: MakeFinder | None,
+    deadline: Deadline,
 ) -> TreeBuilder:
     """A tree with its root, with the defaults of the solver's family."""
     family, generator = family_of(solver), _arrays.generator(rng)
     criterion = criterion or family.criterion(solver.energy)
     t_max = solver.critical_temperature() if t_max is None else _arrays.positive("t_max", t_max)
     make = finder or family.finder
-    modes = make(FinderSettings(solver, criterion, t_max, generator, clamp, search))
-    builder = TreeBuilder(solver, criterion, order, modes, t_max, generator)
+    modes = make(FinderSettings(solver, criterion, t_max, generator, clamp, search, deadline))
+    builder = TreeBuilder(solver, criterion, order, modes, t_max, generator, deadline)
     builder.start()
     return builder

@@ -106,6 +106,11 @@ class MeanFieldSolver(ABC):
             q = self.solve(q, tilt, temperature=float(temperature), tolerance=1e-2, max_iterations=3).q
         return q
 
+    @cached_property
+    def good_states(self) -> Floats:
+        """(S, n, L) states of low energy that are known beforehand, one-hot."""
+        return np.empty((0, *self.allowed.shape))
+
     def mode(self, temperature: float, rng: np.random.Generator) -> Mode:
         """The mean field that begins at `first_start`."""
         return self.best_mode(self.first_start(self.allowed, rng)[None], temperature, rng)

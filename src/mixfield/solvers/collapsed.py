@@ -6,6 +6,8 @@ pairwise, its Gibbs sweeps are ten times as fast as those of the larger tables t
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,12 @@ class CollapsedSolver(FactorGraphSolver):
     def __init__(self, rest: FactorGraph, whole: FactorGraphSolver, conditionals: Conditionals) -> None:
         super().__init__(rest, whole.options)
         self.whole, self.conditionals = whole, conditionals
+
+    @cached_property
+    def good_states(self) -> Floats:
+        """Those of the whole graph, restricted to the kept variables."""
+        known = self.conditionals.kept_marginals(self.whole.good_states)[..., : self.energy.n_labels]
+        return known[(known.sum(-1) == 1.0).all(-1)]  # a label may have been ruled out
 
     def cooled_starts(self, count: int, bias: Floats, temperatures: Floats, rng: np.random.Generator) -> Floats:
         if not self.whole.energy.is_binary_pairwise or count == 0:

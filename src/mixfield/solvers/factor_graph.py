@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import InfeasibleError, TooLargeError
 from mixfield.solvers import starts
 from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.minimum_cut import minimum_cut
 from mixfield.solvers.options import Ascent
 from mixfield.solvers.temperature import largest_eigenvalue
 from mixfield.solvers.tilt import Tilt
@@ -84,6 +85,14 @@ class FactorGraphSolver(MeanFieldSolver):
         q = starts.one_hot(starts.labels(allowed, rng), graph.n_labels)
         seeds = rng.integers(0, 2**63, count, dtype=np.uint64)
         return gibbs_sweeps(graph, q, bias, temperatures, seeds, self.options.threads)
+
+    @cached_property
+    def good_states(self) -> Floats:
+        """(S, n, L) the state of lowest energy of an attractive binary graph."""
+        state = minimum_cut(self.energy)
+        return (
+            np.empty((0, *self.allowed.shape)) if state is None else starts.one_hot(state[None], self.energy.n_labels)
+        )
 
     def cheap_log_z(self) -> float | None:
         if self.energy.n > CHEAP_VARIABLES:
