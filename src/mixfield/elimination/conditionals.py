@@ -44,7 +44,8 @@ class _Batch:
 
     def place(self, x: Ints) -> tuple[Ints, ...]:
         """Where the tables hold the entries for the separators' labels in x (N, n)."""
-        return np.arange(len(self.variables))[None], *np.moveaxis(x[:, self.scopes], -1, 0)
+        member = np.broadcast_to(np.arange(len(self.variables)), (len(x), len(self.variables)))  # a scope may be empty
+        return member, *np.moveaxis(x[:, self.scopes], -1, 0)
 
     def given(self, x: Ints) -> Floats:
         """(N, B, L_v) probabilities given the labels x (N, n)."""

@@ -30,7 +30,7 @@ MakeConstraint = Callable[[dict[str, Any]], Cardinality]
 FORMAT = "mixfield-posterior"
 EXACT, COMPACT, COLLAPSED = 1, 2, 3  # versions: marginals as floats, in 16 bits, or either with eliminated variables
 VERSION = COLLAPSED
-CONDITIONALS = "conditionals_"  # prefix of their arrays
+CONDITIONALS = "conditionals"  # their arrays are conditionals_0_labels, ...
 COMPLAINT = "is not a saved posterior"
 ALWAYS_PARSED, MAX_COMPRESSION = 16 << 20, 10  # bytes of JSON, however small the file; else per byte of the file
 MAX_BRACKETS = 1_000_000  # lists and objects of the JSON: an empty one takes 24 times its text in memory
@@ -49,7 +49,6 @@ class Contents:
     t_max: float
     notes: tuple[str, ...]
     calibration: Calibration | None = None
-    conditionals: Conditionals | None = None
     exact_log_z: float | None = None
     best: NDArray[np.int64] | None = None
     map_energy: float = float("nan")
@@ -73,9 +72,10 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
         numbers["runs"], numbers["run_counts"] = share_groups(header)
     if contents.best is not None:
         numbers["best"] = contents.best.astype(np.int64)
-    if contents.conditionals is not None:
+    if any(mode.conditionals is not None for mode in contents.modes):
         header["version"], header["compact"] = COLLAPSED, compact
-        numbers |= {CONDITIONALS + name: array for name, array in contents.conditionals.arrays().items()}
+        header[CONDITIONALS], tables = _conditional_arrays(contents.modes)
+        numbers |= tables
         numbers["labelings"] = np.stack([mode.labeling() for mode in contents.modes]).astype(np.int64)
     if contents.calibration is not None:
         header["calibration"] = _calibration_header(contents.calibration)
@@ -100,15 +100,17 @@ def read(path: str | PathLike[str]) -> Contents:
         _check_numbers(modes, marginals)
         notes = tuple(str(note) for note in header["notes"])
         calibration = _read_calibration(path, header, marginals.shape) if "calibration" in header else None
-        conditionals = None
         if header["version"] == COLLAPSED:
-            conditionals = _read_conditionals(path, marginals.shape)
+            given = _read_conditionals(path, header[CONDITIONALS], marginals.shape)
             labelings = _read_labels(path, "labelings", marginals.shape[:-1], marginals.shape[-1])
-            modes = tuple(replace(mode, labels=labels) for mode, labels in zip(modes, labelings, strict=True))
+            modes = tuple(
+                replace(mode, labels=labels, conditionals=some)
+                for mode, labels, some in zip(modes, labelings, given, strict=True)
+            )
         map_energy, log_z = header.get("map_energy"), header.get("exact_log_z")
         best = None if map_energy is None else _read_labels(path, "best", marginals.shape[1:-1], marginals.shape[-1])
         return Contents(
-            modes, tree, float(header["t_max"]), notes, calibration, conditionals,
+            modes, tree, float(header["t_max"]), notes, calibration,
             None if log_z is None else float(log_z), best, _float(map_energy),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
@@ -124,15 +126,43 @@ def _float(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _read_conditionals(path: str | PathLike[str], shape: tuple[int, ...]) -> Conditionals:
-    """The eliminated variables of a file whose marginals have shape (K, *shape, L)."""
+def _conditional_arrays(modes: tuple[Mode, ...]) -> tuple[list[int], dict[str, NDArray[Any]]]:
+    """Which tables of eliminated variables each mode has, -1 for none, and the arrays of those that differ."""
+    numbers: dict[bytes, int] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    of_mode = []
+    for mode in modes:
+        if mode.conditionals is None:
+            of_mode.append(-1)
+            continue
+        own = mode.conditionals.arrays()
+        number = numbers.setdefault(b"".join(array.tobytes() for array in own.values()), len(numbers))
+        arrays |= {f"{CONDITIONALS}_{number}_{name}": array for name, array in own.items()}
+        of_mode.append(number)
+    return of_mode, arrays
+
+
+def _read_conditionals(
+    path: str | PathLike[str], of_mode: list[Any], shape: tuple[int, ...]
+) -> list[Conditionals | None]:
+    """The eliminated variables of each mode of a file whose marginals have shape (K, *shape, L)."""
+    if len(of_mode) != shape[0] or not all(isinstance(k, int) and -1 <= k < shape[0] for k in of_mode):
+        raise ValueError(f"{CONDITIONALS} must be a number for each of {shape[0]} modes")
+    found = {k: _read_tables(path, k, shape) for k in sorted(set(of_mode)) if k >= 0}
+    return [found.get(k) for k in of_mode]
+
+
+def _read_tables(path: str | PathLike[str], number: int, shape: tuple[int, ...]) -> Conditionals:
+    """One set of tables."""
 
     def check(name: str, header: _npy.Header, file_size: int) -> None:
-        wanted = np.float64 if name == f"{CONDITIONALS}values" else np.int64
+        wanted = np.float64 if name.endswith("_values") else np.int64
         if header.dtype != wanted or header.nbytes > _files.largest_content(file_size):
             raise ValueError(f"{name} must be {np.dtype(wanted)}, got {header.dtype} of shape {header.shape}")
 
-    arrays = {entry.name: _read_array(path, CONDITIONALS + entry.name, check) for entry in fields(Conditionals)}
+    arrays = {
+        entry.name: _read_array(path, f"{CONDITIONALS}_{number}_{entry.name}", check) for entry in fields(Conditionals)
+    }
     conditionals = Conditionals(**arrays)
     conditionals.check(math.prod(shape[1:-1]), shape[-1])
     return conditionals

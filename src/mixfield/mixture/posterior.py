@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _simplex
 from mixfield.constraints.cardinality import Cardinality
-from mixfield.elimination.conditionals import Conditionals
 from mixfield.energy.active_labels import restored
 from mixfield.mixture import archive
 from mixfield.mixture.calibration import Calibration
@@ -40,8 +39,6 @@ class MixturePosterior:
     notes : what a reader of the result should know, the texts of the warnings that came with it.
     calibration : calibrated weights and how marginals are blended with the evidence; None where the weights are those
         of the paper.
-    conditionals : distributions of the variables that were summed out, given the others; None if there are none.  Each
-        mode is then a product distribution of the others times these.
     exact_log_z : log Z, where the field is so small that it was computed; None elsewhere.
     best : (*shape) the labeling of lowest energy that was seen, and ``map_energy`` its energy; None and NaN where
         energies were not computed.
@@ -52,7 +49,6 @@ class MixturePosterior:
     t_max: float = float("nan")
     notes: tuple[str, ...] = ()
     calibration: Calibration | None = None
-    conditionals: Conditionals | None = None
     exact_log_z: float | None = None
     best: NDArray[np.int64] | None = None
     map_energy: float = float("nan")
@@ -141,12 +137,12 @@ class MixturePosterior:
         chosen = generator.choice(len(self.modes), n, p=self.weights)
         for k in np.unique(chosen):
             rows = np.flatnonzero(chosen == k)
-            marginals = self.mode_marginals(int(k))
-            if self.conditionals is None:
+            marginals, given = self.mode_marginals(int(k)), self.modes[int(k)].conditionals
+            if given is None:
                 draws[rows] = _drawn(marginals, len(rows), generator)
             else:
-                kept = self.conditionals.kept_marginals(marginals.reshape(-1, marginals.shape[-1]))
-                x = self.conditionals.sample(_drawn(kept, len(rows), generator), generator)
+                kept = given.kept_marginals(marginals.reshape(-1, marginals.shape[-1]))
+                x = given.sample(_drawn(kept, len(rows), generator), generator)
                 draws[rows] = x.reshape(len(rows), *self.shape)
         return draws
 
@@ -157,16 +153,21 @@ class MixturePosterior:
         lead = labels.shape[: labels.ndim - len(self.shape)]
         _arrays.check_shape("x", labels, (*lead, *self.shape), "ending in the shape of the field")
         flat = labels.reshape(math.prod(lead), -1)
-        given, variables = np.zeros(len(flat)), np.arange(flat.shape[-1])
-        if self.conditionals is not None:
-            variables = self.conditionals.kept
-            here, exists = self.conditionals.reduce(flat)
-            given = np.where(exists, self.conditionals.log_prob(here), -np.inf)
         with np.errstate(divide="ignore"):
-            logs = [np.log(self.mode_marginals(k).reshape(-1, n_labels)) for k in range(len(self.modes))]
             weights = np.log(self.weights)
-        terms = [w + log[variables, flat[:, variables]].sum(-1) for w, log in zip(weights, logs, strict=True)]
-        return (_simplex.log_sum_exp(np.stack(terms)) + given).reshape(lead)
+            terms = [weight + self._mode_log_prob(k, flat) for k, weight in enumerate(weights)]
+        return _simplex.log_sum_exp(np.stack(terms)).reshape(lead)
+
+    def _mode_log_prob(self, k: int, x: NDArray[np.int64]) -> Floats:
+        """(N,) log Q_k of labelings (N, n)."""
+        marginals, given = self.mode_marginals(k), self.modes[k].conditionals
+        log = np.log(marginals.reshape(-1, marginals.shape[-1]))
+        variables = np.arange(len(log)) if given is None else given.kept
+        product = log[variables, x[:, variables]].sum(-1)
+        if given is None:
+            return np.asarray(product)
+        here, exists = given.reduce(x)
+        return np.where(exists, product + given.log_prob(here), -np.inf)
 
     def with_labels(self, labels: NDArray[np.int64], n_labels: int) -> MixturePosterior:
         """The same posterior when its labels are ``labels`` of ``n_labels``, the others having probability zero."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from mixfield.constraints.cardinality import Cardinality
 from mixfield.elimination.conditionals import Conditionals
 from mixfield.energy.base import Energy
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.solvers.mode import Mode
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -20,23 +21,26 @@ Ints = NDArray[np.int64]
 
 def with_eliminated(posterior: MixturePosterior, conditionals: Conditionals, energy: Energy) -> MixturePosterior:
     """The posterior of ``energy`` when that of its kept variables is ``posterior``."""
-    q = np.stack([mode.marginals for mode in posterior.modes])
-    full = conditionals.marginals(q, energy.n_labels).reshape(len(q), *energy.shape, energy.n_labels)
-    labelings = conditionals.complete(q.argmax(-1)).reshape(len(q), *energy.shape)
     modes = tuple(
-        replace(
-            mode,
-            marginals=_arrays.frozen(marginals),
-            labels=_arrays.frozen(labels),
-            constraints=tuple(_renumbered(c, conditionals) for c in mode.constraints),
-        )
-        for mode, marginals, labels in zip(posterior.modes, full, labelings, strict=True)
+        replace(mode, constraints=tuple(_renumbered(c, conditionals) for c in mode.constraints))
+        for mode in restored_modes(posterior.modes, conditionals, energy)
     )
     tree = tuple(
         node if node.constraint is None else replace(node, constraint=_renumbered(node.constraint, conditionals))
         for node in posterior.tree
     )
-    return replace(posterior, modes=modes, tree=tree, conditionals=conditionals)
+    return replace(posterior, modes=modes, tree=tree)
+
+
+def restored_modes(modes: Sequence[Mode], conditionals: Conditionals, energy: Energy) -> list[Mode]:
+    """Modes of the kept variables as modes of ``energy``; their constraints stay."""
+    q = np.stack([mode.marginals for mode in modes])
+    full = conditionals.marginals(q, energy.n_labels).reshape(len(q), *energy.shape, energy.n_labels)
+    labelings = conditionals.complete(q.argmax(-1)).reshape(len(q), *energy.shape)
+    return [
+        replace(mode, marginals=_arrays.frozen(marginals), labels=_arrays.frozen(labels), conditionals=conditionals)
+        for mode, marginals, labels in zip(modes, full, labelings, strict=True)
+    ]
 
 
 def _renumbered(constraint: Cardinality, conditionals: Conditionals) -> Cardinality:

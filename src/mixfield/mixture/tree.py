@@ -17,6 +17,7 @@ from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.energy.base import Energy, check
 from mixfield.errors import FewerModesWarning
 from mixfield.mixture.annealing_finder import Search
+from mixfield.mixture.collapsed_cells import with_collapsed_cells
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
 from mixfield.mixture.posterior import MixturePosterior
@@ -125,6 +126,9 @@ def infer(
     posterior = replace(posterior, exact_log_z=rest.cheap_log_z())
     if collapsed is not None:
         posterior = with_eliminated(posterior, collapsed.conditionals, energy)
+        if not collapsed.whole.energy.is_binary_pairwise or collapsed.whole.energy.has_hard_factors:
+            # a cut of such tables decides many labels; on a grid it frees a variable or two, for a tenth of the time
+            posterior = with_collapsed_cells(posterior, collapsed.whole, limit, builder.rng, deadline)
     if labels is not None:
         posterior = posterior.with_labels(labels, energy.n_labels)
     if reduced.reports_energies:

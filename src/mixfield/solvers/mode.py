@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.elimination.conditionals import Conditionals
+
 
 @dataclass(frozen=True, eq=False)
 class Mode:
@@ -23,6 +25,8 @@ class Mode:
     iterations : sweeps or updates made in the final run.
     temperature : at which the marginals were computed.
     energy : cost of `labeling`; NaN where it was not computed (dense fields).
+    conditionals : distributions of the variables that were summed out, given the others; None if there are none.  The
+        mode is then a product distribution of the others times these.
     labels : (*shape) what `labeling` returns; None for the most probable label of each variable.
     """
 
@@ -35,6 +39,7 @@ class Mode:
     temperature: float = 1.0
     energy: float = float("nan")
     labels: NDArray[np.int64] | None = None
+    conditionals: Conditionals | None = None
 
     def __repr__(self) -> str:
         *shape, labels = self.marginals.shape

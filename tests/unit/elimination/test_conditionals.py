@@ -37,3 +37,11 @@ def test_arrays_are_the_fields(chain):
     given = collapse(chain, limit=9, keep=1).conditionals
     again = type(given)(**given.arrays())
     np.testing.assert_array_equal(again.complete(np.array([[1]])), given.complete(np.array([[1]])))
+
+
+def test_samples_of_a_component_without_kept_variables():
+    graph = mf.FactorGraph.from_factors([2, 2, 2], [((0,), [0.0, 0.0]), ((1, 2), np.ones((2, 2)))])
+    given = collapse(graph, limit=64, keep=1).conditionals
+    x = given.sample(np.zeros((1000, 1), np.int64), np.random.default_rng(0))
+    drawn = [i for i in range(3) if i not in given.kept]
+    assert np.all(np.abs(x[:, drawn].mean(0) - 0.5) < 0.1)

@@ -45,7 +45,7 @@ def _density(post, graph):
 
 def test_densities_and_marginals(case):
     graph, post = case
-    assert 0 < len(post.conditionals.variables) < graph.n
+    assert 0 < len(post.modes[0].conditionals.variables) < graph.n
     every, density = _density(post, graph)
     assert density.sum() == pytest.approx(1.0, abs=1e-10)
     marginals = post.marginals().reshape(graph.n, -1)
@@ -129,7 +129,7 @@ def test_damaged_tables_are_refused(name, change, tmp_path, monkeypatch):
     post.save(tmp_path / "one.npz")
     with np.load(tmp_path / "one.npz") as file:
         arrays = dict(file)
-    arrays[f"conditionals_{name}"] = change(arrays[f"conditionals_{name}"])
+    arrays[f"conditionals_0_{name}"] = change(arrays[f"conditionals_0_{name}"])
     np.savez(tmp_path / "two.npz", **arrays)
     with pytest.raises(FileFormatError, match=r"two\.npz"):
         mf.load(tmp_path / "two.npz")
