@@ -24,7 +24,8 @@ from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
 
-COOLED, SWEEPS = 8, 300  # random states that are cooled in each cell, besides its mode
+COOLED, SWEEPS = 8, 1500  # random states that are cooled in each cell, besides its mode
+HOTTEST = 3.0  # where they begin: T_max of hard tables is so high that most sweeps would be spent on noise
 
 
 def with_collapsed_cells(
@@ -41,14 +42,12 @@ def with_collapsed_cells(
     """
     modes = []
     for mode in posterior.modes:
-        better = None if deadline.passed else _mode_of_cell(mode, whole, limit, posterior.t_max, rng)
+        better = None if deadline.passed else _mode_of_cell(mode, whole, limit, rng)
         modes.append(better or mode)
     return _reordered(posterior, modes)
 
 
-def _mode_of_cell(
-    mode: Mode, whole: FactorGraphSolver, limit: int, t_max: float, rng: np.random.Generator
-) -> Mode | None:
+def _mode_of_cell(mode: Mode, whole: FactorGraphSolver, limit: int, rng: np.random.Generator) -> Mode | None:
     """The mode of the collapsed cell, if its bound is higher."""
     cell = Cell(whole.allowed)
     for constraint in mode.constraints:
@@ -56,7 +55,7 @@ def _mode_of_cell(
     solver = collapsed(_restricted(whole, cell), limit, 1) if cell.is_strict else None
     if solver is None:
         return None
-    starts = _starts(solver, mode, t_max, rng)
+    starts = _starts(solver, mode, rng)
     ascent = solver.solve(starts, Tilt.shared(np.where(solver.allowed, 0.0, np.inf), len(starts)))
     bounds = solver.bounds(ascent.q)
     best = int(np.argmax(bounds))
@@ -78,12 +77,12 @@ def _restricted(whole: FactorGraphSolver, cell: Cell) -> FactorGraphSolver:
     return FactorGraphSolver(replace(graph, unary=np.where(cell.allowed, graph.unary, np.inf)), whole.options)
 
 
-def _starts(solver: CollapsedSolver, mode: Mode, t_max: float, rng: np.random.Generator) -> Floats:
+def _starts(solver: CollapsedSolver, mode: Mode, rng: np.random.Generator) -> Floats:
     """(K, m, L') the marginals of the mode, and cooled random states."""
     own = solver.conditionals.kept_marginals(mode.marginals.reshape(-1, mode.marginals.shape[-1]))
     own = np.where(solver.allowed, own[:, : solver.energy.n_labels] + 1e-12, 0.0)
     bias = np.where(solver.allowed, 0.0, np.inf)
-    cooled = solver.cooled_starts(COOLED, bias, np.geomspace(max(t_max, 1.0), 1.0, SWEEPS), rng)
+    cooled = solver.cooled_starts(COOLED, bias, np.geomspace(HOTTEST, 1.0, SWEEPS), rng)
     return np.concatenate([(own / own.sum(-1, keepdims=True))[None], cooled])
 
 
