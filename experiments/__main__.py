@@ -8,6 +8,7 @@ import sys
 import typer
 
 from experiments.commands.belief import belief
+from experiments.commands.collapsed import collapsed
 from experiments.commands.generic import generic
 from experiments.commands.interactive import interactive
 from experiments.commands.motivation import motivation
@@ -26,7 +27,10 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-COMMANDS = (occupancy, tracking, synthetic, temperature, motivation, segmentation, belief, video, generic, interactive)
+COMMANDS = (
+    *(occupancy, tracking, synthetic, temperature, motivation, segmentation, belief, video, generic, interactive),
+    collapsed,
+)
 for command in COMMANDS:
     app.command()(stoppable(command))
 

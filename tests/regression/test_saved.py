@@ -1,7 +1,8 @@
 """Saved results of every version can be read; those of a later one are refused with a sentence.
 
 ``saved/version_1.npz`` is ``mf.infer(mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 2.0), n_modes=2)``,
-``version_2.npz`` the same with ``compact=True``;
+``version_2.npz`` the same with ``compact=True``, ``version_3.npz`` a collapsed field,
+``mf.infer(mf.datasets.random_ising(5, rng=0), n_modes=2)``;
 ``saved/batch_1`` a folder of results of the first mixfield that had batches: the squares of 0, 1 and 3, and 2 failed.
 """
 
@@ -33,7 +34,7 @@ def test_every_version_has_a_file():
     }
 
 
-@pytest.mark.parametrize("path", sorted(SAVED.glob("*.npz")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [SAVED / "version_1.npz", SAVED / "version_2.npz"], ids=lambda path: path.stem)
 def test_old_files_are_read(path, tmp_path):
     saved = mf.load(path)
     graph = mf.FactorGraph.ising([0.0, 0.1, 0.0], [(0, 1), (1, 2)], 2.0)
@@ -47,6 +48,16 @@ def test_old_files_are_read(path, tmp_path):
     ]
     saved.save(tmp_path / "again.npz")
     assert mf.load(tmp_path / "again.npz").log_z == saved.log_z
+
+
+def test_a_collapsed_field_is_read():
+    saved = mf.load(SAVED / "version_3.npz")
+    graph = mf.datasets.random_ising(5, rng=0)
+    now = mf.infer(graph, n_modes=2)
+    np.testing.assert_array_equal(saved.labelings(), now.labelings())
+    np.testing.assert_allclose(saved.marginals(), now.marginals(), atol=1e-6)
+    np.testing.assert_allclose(saved.log_prob(now.map()), now.log_prob(now.map()), atol=1e-5)
+    assert saved.map_energy == pytest.approx(graph.of(saved.map()), abs=1e-9)
 
 
 def test_a_file_from_the_future(tmp_path):

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixfield.kernels.constants import LARGEST_SCOPE
 from mixfield.kernels.counts import FlatCounts, member_decides
 from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, UInt64s, jit
 from mixfield.kernels.splitmix import advance, uniform
@@ -45,39 +44,77 @@ class FlatGraph(NamedTuple):
     values: Floats
 
 
-@jit()
-def _advance(digits: Int64s, dims: Int32s, first: Integer, arity: Integer) -> None:
-    """The next state of a factor, last variable fastest."""
-    for a in range(arity - 1, -1, -1):
-        digits[a] += 1
-        if digits[a] < dims[first + a]:
-            break
-        digits[a] = 0
-
-
-@jit()
-def _add_factors(graph: FlatGraph, q: Floats, s: Integer, field: Floats) -> None:
-    """Add to ``field`` (L,) the expected cost of the factors of three and more variables for each label of
-    ``order[s]``."""
-    digits = np.empty(LARGEST_SCOPE, np.int64)
-    for g in range(graph.factor_start[s], graph.factor_start[s + 1]):
-        f = graph.factor[g]
-        slot = graph.slot[g]
-        first = graph.scope_start[f]
-        arity = graph.scope_start[f + 1] - first
-        digits[:arity] = 0
-        for v in range(graph.value_start[f], graph.value_start[f + 1]):
-            weight = graph.values[v]
-            for a in range(arity):
-                if a != slot:
-                    weight *= q[graph.scope[first + a], digits[a]]
-            field[digits[slot]] += weight
-            _advance(digits, graph.dims, first, arity)
+@jit(inline="always")
+def _sum_last(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Integer) -> Integer:
+    """Sum the table ``work[:size]`` over its last axis, the labels of variable i, in place; returns what is left."""
+    if n_labels == 2:
+        left = size >> 1
+        low, high = q[i, 0], q[i, 1]
+        for r in range(left):
+            work[r] = work[2 * r] * low + work[2 * r + 1] * high
+        return left
+    left = size // n_labels
+    for r in range(left):
+        total = 0.0
+        for m in range(n_labels):
+            total += work[r * n_labels + m] * q[i, m]
+        work[r] = total
+    return left
 
 
 @jit(inline="always")
-def _field(graph: FlatGraph, unary: Floats, q: Floats, s: Integer, field: Floats) -> None:
-    """Fill ``field`` (L,) with the expected cost of each label of ``order[s]`` under the other marginals."""
+def _sum_first(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Integer) -> Integer:
+    """The same over its first axis."""
+    if n_labels == 2:
+        left = size >> 1
+        low, high = q[i, 0], q[i, 1]
+        for r in range(left):
+            work[r] = work[r] * low + work[left + r] * high
+        return left
+    left = size // n_labels
+    for r in range(left):
+        total = 0.0
+        for m in range(n_labels):
+            total += work[m * left + r] * q[i, m]
+        work[r] = total
+    return left
+
+
+@jit()
+def _largest_factor(graph: FlatGraph) -> int:
+    """Entries of the largest factor of three and more variables."""
+    largest = 0
+    for f in range(graph.scope_start.shape[0] - 1):
+        largest = max(largest, graph.value_start[f + 1] - graph.value_start[f])
+    return largest
+
+
+@jit(inline="always")
+def _add_factors(graph: FlatGraph, q: Floats, s: Integer, field: Floats, work: Floats) -> None:
+    """Add to ``field`` (L,) the expected cost of the factors of three and more variables for each label of
+    ``order[s]``: the axes after its own are summed one by one from the last, then those before it from the first."""
+    for g in range(graph.factor_start[s], graph.factor_start[s + 1]):
+        f = graph.factor[g]
+        first, last = graph.scope_start[f], graph.scope_start[f + 1]
+        own = first + graph.slot[g]
+        start = graph.value_start[f]
+        size = graph.value_start[f + 1] - start
+        for v in range(size):
+            work[v] = graph.values[start + v]
+        for a in range(last - 1, own, -1):
+            size = _sum_last(work, size, q, graph.scope[a], graph.dims[a])
+        for a in range(first, own):
+            size = _sum_first(work, size, q, graph.scope[a], graph.dims[a])
+        for l in range(size):
+            field[l] += work[l]
+
+
+@jit(inline="always")
+def _field(graph: FlatGraph, unary: Floats, q: Floats, s: Integer, field: Floats, work: Floats) -> None:
+    """Fill ``field`` (L,) with the expected cost of each label of ``order[s]`` under the other marginals.
+
+    ``work`` has an entry for each of the largest factor.
+    """
     i = graph.order[s]
     n_labels = unary.shape[1]
     for l in range(n_labels):
@@ -91,7 +128,7 @@ def _field(graph: FlatGraph, unary: Floats, q: Floats, s: Integer, field: Floats
                 total += graph.tables[t, l, m] * q[j, m]
             field[l] += total
     if graph.factor_start[s] < graph.factor_start[s + 1]:
-        _add_factors(graph, q, s, field)
+        _add_factors(graph, q, s, field, work)
 
 
 @jit(inline="always")
@@ -159,6 +196,7 @@ def ascend(
     n = q.shape[1]
     field = np.empty(q.shape[2])
     work = np.empty(2 * n + 2)
+    table = np.empty(_largest_factor(graph))
     for k in range(first, last):
         counted = _counted(counts, k, n)
         unary = unaries[unary_of[k]]
@@ -169,7 +207,7 @@ def ascend(
             change = 0.0
             for s in range(n):
                 i = graph.order[s]
-                _field(graph, unary, marginals, s, field)
+                _field(graph, unary, marginals, s, field, table)
                 if counted[i]:
                     _add_counts(counts, k, i, marginals, field, work)
                 _boltzmann(field, inverse_temperature[k])
@@ -184,10 +222,10 @@ def update(
 ) -> float:
     """Set rows ``order[first:last]``, a part of one colour, of ``q`` (n, L) to their optimum; return the largest
     change."""
-    field = np.empty(q.shape[1])
+    field, work = np.empty(q.shape[1]), np.empty(_largest_factor(graph))
     change = 0.0
     for s in range(first, last):
-        _field(graph, unary, q, s, field)
+        _field(graph, unary, q, s, field, work)
         _boltzmann(field, inverse_temperature)
         change = max(change, _replace(q[graph.order[s]], field))
     return change
@@ -206,14 +244,14 @@ def draw(
 ) -> None:
     """Gibbs sampling of modes ``first:last`` of ``q`` (K, n, L), one sweep per inverse temperature; seeds (K,)."""
     n_labels = q.shape[2]
-    field = np.empty(n_labels)
+    field, work = np.empty(n_labels), np.empty(_largest_factor(graph))
     for k in range(first, last):
         state = seeds[k]
         unary = unaries[unary_of[k]]
         marginals = q[k]
         for t in range(inverse_temperatures.shape[0]):
             for s in range(q.shape[1]):
-                _field(graph, unary, marginals, s, field)
+                _field(graph, unary, marginals, s, field, work)
                 _boltzmann(field, inverse_temperatures[t])
                 state = advance(state)
                 left = uniform(state)
@@ -229,24 +267,21 @@ def draw(
 @jit()
 def local_field(graph: FlatGraph, unary: Floats, q: Floats, out: Floats) -> None:
     """Fill ``out`` (n, L) with the expected cost of every label under the other marginals of ``q`` (n, L)."""
+    work = np.empty(_largest_factor(graph))
     for s in range(q.shape[0]):
-        _field(graph, unary, q, s, out[graph.order[s]])
+        _field(graph, unary, q, s, out[graph.order[s]], work)
 
 
-@jit()
-def _factor_mean(graph: FlatGraph, f: Integer, q: Floats) -> float:
+@jit(inline="always")
+def _factor_mean(graph: FlatGraph, f: Integer, q: Floats, work: Floats) -> float:
     """Expected cost of one factor of three or more variables."""
-    digits = np.zeros(LARGEST_SCOPE, np.int64)
-    first = graph.scope_start[f]
-    arity = graph.scope_start[f + 1] - first
-    total = 0.0
-    for v in range(graph.value_start[f], graph.value_start[f + 1]):
-        weight = graph.values[v]
-        for a in range(arity):
-            weight *= q[graph.scope[first + a], digits[a]]
-        total += weight
-        _advance(digits, graph.dims, first, arity)
-    return total
+    start = graph.value_start[f]
+    size = graph.value_start[f + 1] - start
+    for v in range(size):
+        work[v] = graph.values[start + v]
+    for a in range(graph.scope_start[f + 1] - 1, graph.scope_start[f] - 1, -1):
+        size = _sum_last(work, size, q, graph.scope[a], graph.dims[a])
+    return work[0]
 
 
 @jit()
@@ -263,6 +298,7 @@ def expected(graph: FlatGraph, unary: Floats, q: Floats) -> float:
                     for m in range(n_labels):
                         cost += graph.tables[graph.table_of[h], l, m] * q[graph.neighbour[h], m]
                 total += q[i, l] * (unary[i, l] + 0.5 * cost)  # each edge is met from both its ends
+    work = np.empty(_largest_factor(graph))
     for f in range(graph.scope_start.shape[0] - 1):
-        total += _factor_mean(graph, f, q)
+        total += _factor_mean(graph, f, q, work)
     return total

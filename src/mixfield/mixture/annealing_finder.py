@@ -15,6 +15,7 @@ from mixfield.criteria.group_flips import flipped, transition_groups
 from mixfield.criteria.leaf import Leaf
 from mixfield.criteria.optima import Optima
 from mixfield.energy.base import ability
+from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.finder import ClampedFinder
 from mixfield.solvers.base import MeanFieldSolver
 
@@ -35,6 +36,8 @@ class Search:
     remembered : starts taken from the optima seen before, per cell.
     temperatures : steps between 1 and T_max at which phase transitions are looked for.
     polish : starts that each finished leaf takes from the optima found after it.
+    rise : nats per variable by which the bound of the whole field must rise for a slower cooling to be followed by
+        one that is slower again.
     standing : whether each new mode is also solved without its clamp, to find optima of the whole field; `Lookahead`
         needs them.
     flips, groups : optima in which groups with a common phase transition are flipped, and groups in each.
@@ -50,6 +53,7 @@ class Search:
     flips: int = 4
     groups: int = 32
     polish: int = 8
+    rise: float = 1e-3
     standing: bool = True
 
     def affordable(self, count: int, size: int) -> int:
@@ -65,9 +69,16 @@ class AnnealingFinder(ClampedFinder):
     """Finds the modes of cells by annealing, and keeps every optimum on the way."""
 
     def __init__(
-        self, solver: MeanFieldSolver, rng: np.random.Generator, clamp: Clamp, search: Search, t_max: float
+        self,
+        solver: MeanFieldSolver,
+        rng: np.random.Generator,
+        clamp: Clamp,
+        search: Search,
+        t_max: float,
+        deadline: Deadline | None = None,
     ) -> None:
         super().__init__(solver, rng, clamp)
+        self.deadline = deadline or Deadline()
         self.search, self.t_max, self.n_temperatures = search, t_max, search.temperatures
         n, n_labels = solver.allowed.shape
         self.optima = Optima(n, n_labels, capacity=int(max(8, min(256, 2e7 // max(n * n_labels, 1)))))
@@ -84,7 +95,23 @@ class AnnealingFinder(ClampedFinder):
         temperatures = self.search.cooling(patience * self.search.root_sweeps, self._size, self.t_max)
         cooled = self.solver.cooled_starts(count, cell.bias, temperatures, self.rng)
         first = self.solver.first_start(self.solver.allowed, self.rng)
-        return self.root_from(cell, np.concatenate([first[None], cooled]))
+        best = self.root_from(cell, np.concatenate([first[None], self.solver.good_states, cooled]))
+        return self._cooled_until_flat(cell, best, count, len(temperatures))
+
+    def _cooled_until_flat(self, cell: Cell, best: CellSolution, count: int, sweeps: int) -> CellSolution:
+        """Cool twice as slowly, and half as many states, until the best bound stops rising."""
+        if not self.search.root:
+            return best
+        rising = True
+        while rising and not self.deadline.passed:
+            count, sweeps = max(2, count // 2), 2 * sweeps
+            temperatures = np.geomspace(max(self.t_max, 1.0), 1.0, sweeps)
+            cooled = self.solver.cooled_starts(count, cell.bias, temperatures, self.rng)
+            before = float(best.log_z[0])
+            better = self.best_in_cell(cell, cooled, above=before)
+            best = best if better is None or better.log_z[0] <= before else better
+            rising = float(best.log_z[0]) > before + self.search.rise * len(cell.allowed)
+        return best
 
     def improve_root(self, root: Leaf) -> CellSolution | None:
         """A better root from flips of groups in the plain mean field and in the best optima known, if there is one."""

@@ -8,7 +8,7 @@ import math
 import os
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mixfield import _files, _npy
 from mixfield.constraints.cardinality import Cardinality
+from mixfield.elimination.conditionals import Conditionals
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture import levels
 from mixfield.mixture.calibration import Calibration
@@ -27,8 +28,9 @@ from mixfield.solvers.mode import Mode
 MakeConstraint = Callable[[dict[str, Any]], Cardinality]
 
 FORMAT = "mixfield-posterior"
-EXACT, COMPACT = 1, 2  # versions: marginals as floats, or in 16 bits
-VERSION = COMPACT
+EXACT, COMPACT, COLLAPSED = 1, 2, 3  # versions: marginals as floats, in 16 bits, or either with eliminated variables
+VERSION = COLLAPSED
+CONDITIONALS = "conditionals"  # their arrays are conditionals_0_labels, ...
 COMPLAINT = "is not a saved posterior"
 ALWAYS_PARSED, MAX_COMPRESSION = 16 << 20, 10  # bytes of JSON, however small the file; else per byte of the file
 MAX_BRACKETS = 1_000_000  # lists and objects of the JSON: an empty one takes 24 times its text in memory
@@ -47,6 +49,9 @@ class Contents:
     t_max: float
     notes: tuple[str, ...]
     calibration: Calibration | None = None
+    exact_log_z: float | None = None
+    best: NDArray[np.int64] | None = None
+    map_energy: float = float("nan")
 
 
 def write(path: str | PathLike[str], contents: Contents, *, compact: bool = False) -> None:
@@ -56,6 +61,8 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
     header: dict[str, Any] = {
         "format": FORMAT,
         "version": COMPACT if compact else EXACT,
+        "exact_log_z": contents.exact_log_z,
+        "map_energy": _number(contents.map_energy),
         "t_max": contents.t_max,
         "notes": list(contents.notes),
         "modes": [_mode_header(mode) for mode in contents.modes],
@@ -63,6 +70,13 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
     }
     if compact:
         numbers["runs"], numbers["run_counts"] = share_groups(header)
+    if contents.best is not None:
+        numbers["best"] = contents.best.astype(np.int64)
+    if any(mode.conditionals is not None for mode in contents.modes):
+        header["version"], header["compact"] = COLLAPSED, compact
+        header[CONDITIONALS], tables = _conditional_arrays(contents.modes)
+        numbers |= tables
+        numbers["labelings"] = np.stack([mode.labeling() for mode in contents.modes]).astype(np.int64)
     if contents.calibration is not None:
         header["calibration"] = _calibration_header(contents.calibration)
         numbers |= _evidence(contents.calibration.evidence, compact=compact)
@@ -77,7 +91,7 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
 def read(path: str | PathLike[str]) -> Contents:
     """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
     header = _read_header(path)
-    is_compact = header["version"] == COMPACT
+    is_compact = header["version"] == COMPACT or bool(header.get("compact"))
     marginals = _read_levels(path) if is_compact else _read_marginals(path)
     try:
         constraint = _read_constraints(path, marginals.shape).constraint if is_compact else _constraint
@@ -86,9 +100,85 @@ def read(path: str | PathLike[str]) -> Contents:
         _check_numbers(modes, marginals)
         notes = tuple(str(note) for note in header["notes"])
         calibration = _read_calibration(path, header, marginals.shape) if "calibration" in header else None
-        return Contents(modes, tree, float(header["t_max"]), notes, calibration)
+        if header["version"] == COLLAPSED:
+            given = _read_conditionals(path, header[CONDITIONALS], marginals.shape)
+            labelings = _read_labels(path, "labelings", marginals.shape[:-1], marginals.shape[-1])
+            modes = tuple(
+                replace(mode, labels=labels, conditionals=some)
+                for mode, labels, some in zip(modes, labelings, given, strict=True)
+            )
+        map_energy, log_z = header.get("map_energy"), header.get("exact_log_z")
+        best = None if map_energy is None else _read_labels(path, "best", marginals.shape[1:-1], marginals.shape[-1])
+        return Contents(
+            modes, tree, float(header["t_max"]), notes, calibration,
+            None if log_z is None else float(log_z), best, _float(map_energy),
+        )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def _number(value: float) -> float | None:
+    """NaN as null, which every reader of JSON knows."""
+    return None if math.isnan(value) else value
+
+
+def _float(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _conditional_arrays(modes: tuple[Mode, ...]) -> tuple[list[int], dict[str, NDArray[Any]]]:
+    """Which tables of eliminated variables each mode has, -1 for none, and the arrays of those that differ."""
+    numbers: dict[bytes, int] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    of_mode = []
+    for mode in modes:
+        if mode.conditionals is None:
+            of_mode.append(-1)
+            continue
+        own = mode.conditionals.arrays()
+        number = numbers.setdefault(b"".join(array.tobytes() for array in own.values()), len(numbers))
+        arrays |= {f"{CONDITIONALS}_{number}_{name}": array for name, array in own.items()}
+        of_mode.append(number)
+    return of_mode, arrays
+
+
+def _read_conditionals(
+    path: str | PathLike[str], of_mode: list[Any], shape: tuple[int, ...]
+) -> list[Conditionals | None]:
+    """The eliminated variables of each mode of a file whose marginals have shape (K, *shape, L)."""
+    if len(of_mode) != shape[0] or not all(isinstance(k, int) and -1 <= k < shape[0] for k in of_mode):
+        raise ValueError(f"{CONDITIONALS} must be a number for each of {shape[0]} modes")
+    found = {k: _read_tables(path, k, shape) for k in sorted(set(of_mode)) if k >= 0}
+    return [found.get(k) for k in of_mode]
+
+
+def _read_tables(path: str | PathLike[str], number: int, shape: tuple[int, ...]) -> Conditionals:
+    """One set of tables."""
+
+    def check(name: str, header: _npy.Header, file_size: int) -> None:
+        wanted = np.float64 if name.endswith("_values") else np.int64
+        if header.dtype != wanted or header.nbytes > _files.largest_content(file_size):
+            raise ValueError(f"{name} must be {np.dtype(wanted)}, got {header.dtype} of shape {header.shape}")
+
+    arrays = {
+        entry.name: _read_array(path, f"{CONDITIONALS}_{number}_{entry.name}", check) for entry in fields(Conditionals)
+    }
+    conditionals = Conditionals(**arrays)
+    conditionals.check(math.prod(shape[1:-1]), shape[-1])
+    return conditionals
+
+
+def _read_labels(path: str | PathLike[str], name: str, shape: tuple[int, ...], n_labels: int) -> NDArray[np.int64]:
+    """Labels of this shape."""
+
+    def check(name: str, header: _npy.Header, file_size: int) -> None:  # noqa: ARG001
+        if header.dtype != np.int64 or header.shape != shape:
+            raise ValueError(f"{name} must be int64 of shape {shape}, got {header.dtype} of shape {header.shape}")
+
+    labels = np.asarray(_read_array(path, name, check))
+    if labels.size and not (labels.min() >= 0 and labels.max() < n_labels):
+        raise ValueError(f"{name} must lie in 0..{n_labels - 1}")
+    return labels
 
 
 def _calibration_header(calibration: Calibration) -> dict[str, Any]:
@@ -201,7 +291,7 @@ def _read_header(path: str | PathLike[str]) -> dict[str, Any]:
         raise FileFormatError(f"{path} {COMPLAINT}: {error}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} {COMPLAINT}: its header does not say {FORMAT!r}")
-    if header.get("version") not in (EXACT, COMPACT):
+    if header.get("version") not in (EXACT, COMPACT, COLLAPSED):
         raise FileFormatError(
             f"{path} has format version {header.get('version')}, this mixfield reads versions up to {VERSION}; "
             "install the mixfield that wrote it, or a newer one"
@@ -270,6 +360,7 @@ def _mode_header(mode: Mode) -> dict[str, Any]:
         "converged": mode.converged,
         "iterations": mode.iterations,
         "temperature": mode.temperature,
+        "energy": _number(mode.energy),
     }
 
 
@@ -282,6 +373,7 @@ def _mode(row: dict[str, Any], marginals: NDArray[np.float64], constraint: MakeC
         converged=bool(row["converged"]),
         iterations=int(row["iterations"]),
         temperature=float(row["temperature"]),
+        energy=_float(row.get("energy")),
     )
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from mixfield.criteria.lookahead import Lookahead
 from mixfield.criteria.most_plausible import MostPlausible
 from mixfield.errors import MixfieldError
 from mixfield.mixture.annealing_finder import AnnealingFinder, Search
+from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.dense_finder import DenseModeFinder
 from mixfield.mixture.direct_finder import DirectFinder
 from mixfield.mixture.finder import ModeFinder
@@ -33,6 +34,7 @@ class FinderSettings:
     ----------
     solver, criterion, t_max, rng : of the tree.
     clamp, search : what the user asked for; None leaves it to the family.
+    deadline : after which a search should return what it has.
     """
 
     solver: Any
@@ -41,6 +43,7 @@ class FinderSettings:
     rng: np.random.Generator
     clamp: Clamp | FirmClamp | None = None
     search: Search | None = None
+    deadline: Deadline = field(default_factory=Deadline)
 
 
 MakeFinder = Callable[[FinderSettings], ModeFinder]
@@ -63,7 +66,8 @@ class Family:
 def annealed_search(settings: FinderSettings) -> ModeFinder:
     """Search by annealing."""
     clamp = _soft_clamp(settings, Clamp())
-    return AnnealingFinder(settings.solver, settings.rng, clamp, settings.search or Search(), settings.t_max)
+    search = settings.search or Search()
+    return AnnealingFinder(settings.solver, settings.rng, clamp, search, settings.t_max, settings.deadline)
 
 
 def no_search(settings: FinderSettings) -> ModeFinder:
@@ -97,7 +101,11 @@ def _soft_clamp(settings: FinderSettings, default: Clamp) -> Clamp:
 
 
 _FAMILIES = {
-    "factor_graph": Family(lambda _: Lookahead(), annealed_search),
+    "factor_graph": Family(
+        # a trial of a cut costs ten times as much with the large tables of a collapsed field
+        lambda energy: Lookahead() if energy.is_binary_pairwise else Lookahead(candidates=12),
+        annealed_search,
+    ),
     "generic": Family(lambda _: Lookahead(), annealed_search),
     "dense": Family(lambda _: MostPlausible(), _dense_finder),
     "repulsive_dense": Family(lambda _: MostPlausible(), annealed_search),

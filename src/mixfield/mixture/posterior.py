@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
@@ -39,6 +40,9 @@ class MixturePosterior:
     notes : what a reader of the result should know, the texts of the warnings that came with it.
     calibration : calibrated weights and how marginals are blended with the evidence; None where the weights are those
         of the paper.
+    exact_log_z : log Z, where the field is so small that it was computed; None elsewhere.
+    best : (*shape) the labeling of lowest energy that was seen, and ``map_energy`` its energy; None and NaN where
+        energies were not computed.
     """
 
     modes: tuple[Mode, ...]
@@ -46,13 +50,18 @@ class MixturePosterior:
     t_max: float = float("nan")
     notes: tuple[str, ...] = ()
     calibration: Calibration | None = None
+    exact_log_z: float | None = None
+    best: NDArray[np.int64] | None = None
+    map_energy: float = float("nan")
 
     def __repr__(self) -> str:
         listed = [f"{weight:.4g}" for weight in self.weights[:LISTED]] + ["..."] * (len(self.modes) > LISTED)
         notes = f", notes={list(self.notes)}" if self.notes else ""
+        exact = "" if self.exact_log_z is None else f", exact_log_z={self.exact_log_z:.6g}"
         return (
             f"MixturePosterior({len(self.modes)} modes of {self.shape} variables with "
-            f"{self.modes[0].marginals.shape[-1]} labels, weights=[{', '.join(listed)}], log_z={self.log_z:.6g}{notes})"
+            f"{self.modes[0].marginals.shape[-1]} labels, weights=[{', '.join(listed)}], "
+            f"log_z={self.log_z:.6g}{exact}{notes})"
         )
 
     @cached_property
@@ -111,6 +120,10 @@ class MixturePosterior:
         """(K, *shape) most probable labels of each mode."""
         return np.stack([mode.labeling() for mode in self.modes])
 
+    def map(self) -> NDArray[np.int64]:
+        """(*shape) the labeling of lowest energy known, ``map_energy``; without energies that of the heaviest mode."""
+        return self.modes[0].labeling() if self.best is None else self.best
+
     def sample(self, n: int, rng: int | np.random.Generator = 0) -> NDArray[np.int64]:
         """(n, *shape) independent draws from the mixture."""
         _arrays.at_least("n", n, 0)
@@ -119,9 +132,13 @@ class MixturePosterior:
         chosen = generator.choice(len(self.modes), n, p=self.weights)
         for k in np.unique(chosen):
             rows = np.flatnonzero(chosen == k)
-            cumulative = np.cumsum(self.mode_marginals(int(k)), axis=-1)
-            uniform = generator.random((len(rows), *self.shape)) * cumulative[..., -1]
-            draws[rows] = (uniform[..., None] >= cumulative).sum(-1)
+            marginals, given = self.mode_marginals(int(k)), self.modes[int(k)].conditionals
+            if given is None:
+                draws[rows] = _drawn(marginals, len(rows), generator)
+            else:
+                kept = given.kept_marginals(marginals.reshape(-1, marginals.shape[-1]))
+                x = given.sample(_drawn(kept, len(rows), generator), generator)
+                draws[rows] = x.reshape(len(rows), *self.shape)
         return draws
 
     def log_prob(self, x: ArrayLike) -> Floats:
@@ -130,13 +147,22 @@ class MixturePosterior:
         labels = _arrays.integers("x", x, low=0, high=n_labels)
         lead = labels.shape[: labels.ndim - len(self.shape)]
         _arrays.check_shape("x", labels, (*lead, *self.shape), "ending in the shape of the field")
-        flat = labels.reshape(*lead, -1)
+        flat = labels.reshape(math.prod(lead), -1)
         with np.errstate(divide="ignore"):
-            logs = [np.log(self.mode_marginals(k).reshape(-1, n_labels)) for k in range(len(self.modes))]
             weights = np.log(self.weights)
-        variables = np.arange(flat.shape[-1])
-        terms = [w + log[variables, flat].sum(-1) for w, log in zip(weights, logs, strict=True)]
-        return _simplex.log_sum_exp(np.stack(terms))
+            terms = [weight + self._mode_log_prob(k, flat) for k, weight in enumerate(weights)]
+        return _simplex.log_sum_exp(np.stack(terms)).reshape(lead)
+
+    def _mode_log_prob(self, k: int, x: NDArray[np.int64]) -> Floats:
+        """(N,) log Q_k of labelings (N, n)."""
+        marginals, given = self.mode_marginals(k), self.modes[k].conditionals
+        log = np.log(marginals.reshape(-1, marginals.shape[-1]))
+        variables = np.arange(len(log)) if given is None else given.kept
+        product = log[variables, x[:, variables]].sum(-1)
+        if given is None:
+            return np.asarray(product)
+        here, exists = given.reduce(x)
+        return np.where(exists, product + given.log_prob(here), -np.inf)
 
     def with_labels(self, labels: NDArray[np.int64], n_labels: int) -> MixturePosterior:
         """The same posterior when its labels are ``labels`` of ``n_labels``, the others having probability zero."""
@@ -177,8 +203,15 @@ class MixturePosterior:
         compact : marginals in 16 bits, off by less than 1e-4, with the same most probable labels; a segmentation then
             takes about a megabyte.  By default they are exact.
         """
-        contents = archive.Contents(self.modes, self.tree, self.t_max, self.notes, self.calibration)
+        contents = archive.Contents(**{entry.name: getattr(self, entry.name) for entry in fields(archive.Contents)})
         archive.write(path, contents, compact=compact)
+
+
+def _drawn(marginals: Floats, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(n, *shape) labels drawn from marginals (*shape, L)."""
+    cumulative = np.cumsum(marginals, axis=-1)
+    uniform = rng.random((n, *marginals.shape[:-1])) * cumulative[..., -1]
+    return np.asarray((uniform[..., None] >= cumulative).sum(-1))
 
 
 def _notebook() -> ModuleType:
@@ -193,4 +226,4 @@ def _renamed(constraints: tuple[Cardinality, ...], labels: NDArray[np.int64]) ->
 def load(path: str | PathLike[str]) -> MixturePosterior:
     """Read a posterior written by `MixturePosterior.save`."""
     contents = archive.read(path)
-    return MixturePosterior(contents.modes, contents.tree, contents.t_max, contents.notes, contents.calibration)
+    return MixturePosterior(**{entry.name: getattr(contents, entry.name) for entry in fields(contents)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,13 +17,20 @@ from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.energy.base import Energy, check
 from mixfield.errors import FewerModesWarning
 from mixfield.mixture.annealing_finder import Search
+from mixfield.mixture.collapsed_cells import with_collapsed_cells
+from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.restoring import with_eliminated, with_energies
 from mixfield.mixture.tree_builder import Order, TreeBuilder
 from mixfield.solvers.base import MeanFieldSolver
-from mixfield.solvers.dispatch import solver_for
+from mixfield.solvers.dispatch import collapsed_solver, solver_for
 from mixfield.solvers.mean_field import warn_if_doubtful
 from mixfield.solvers.options import Solver
+
+LARGEST_TABLE = 64  # entries of the table of an eliminated variable and its neighbours
+LARGEST_COLLAPSED = 50_000  # variables up to which that is the default: tables are made one by one
+FEWEST_KEPT = 16  # variables that are left to be cut, or one per mode
 
 
 def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:  # noqa: ARG001
@@ -50,6 +58,8 @@ def infer(
     solver: Solver | None = None,
     t_max: float | None = None,
     finder: MakeFinder | None = None,
+    collapse: bool | int | None = None,
+    seconds: float | None = None,
     progress: Progress = None,
 ) -> MixturePosterior:
     """A weighted mixture of mean fields: several interpretations of a field, each with its probability.
@@ -67,6 +77,11 @@ def infer(
     solver : tolerance, iteration limit and threads of each mean field.
     finder : how the modes of cells are found; by default as `mixfield.mixture.families` says for the energy.
     t_max : temperature above which the field has one mode; computed if not given.
+    collapse : whether variables of a `FactorGraph` are summed out exactly before the rest is cut into modes, where the
+        table of a variable and its neighbours has at most 64 entries, or this many.  By default they are, unless a
+        criterion, clamp, finder or t_max is given, which refer to all variables; False is the paper's method.
+    seconds : after these no further cut is made, and no slower cooling begun: the answer is the best so far, with fewer
+        modes if need be.  By default there is no limit.
     progress : called with the number of modes found so far; by default a bar appears on a terminal after two seconds,
         and with False nothing does.
 
@@ -79,6 +94,8 @@ def infer(
     -----
     With strict cuts (single variables, "all of", "none of") ``log_z`` is a lower bound of log Z, and
     ``KL(Q || P) = log Z - log_z``.  With soft cuts both hold up to O(epsilon log epsilon) (lemma A.1 of the paper).
+    Each mode of a collapsed field is a product distribution of the variables that are left times the exact distribution
+    of the others given them, and both hold for these too.
 
     Examples
     --------
@@ -93,19 +110,42 @@ def infer(
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
     reduced, labels = solver_for(energy, solver).reduced()
+    if collapse is None and len(reduced.allowed) <= LARGEST_COLLAPSED:
+        collapse = criterion is None and clamp is None and finder is None and t_max is None
+    limit = _largest_table(collapse or False)
+    collapsed = collapsed_solver(energy, solver, limit=limit, keep=max(FEWEST_KEPT, n_modes)) if limit else None
+    rest = collapsed or reduced
+    deadline = Deadline(None if seconds is None else _arrays.positive("seconds", seconds))
     with shown(progress, "modes", n_modes) as advance:
         builder = _builder(
-            reduced.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
-            finder=finder,
+            rest.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
+            finder=finder, deadline=deadline,
         )  # fmt: skip
         notes = _grow(builder, n_modes, advance)
     posterior = builder.posterior(notes)
+    posterior = replace(posterior, exact_log_z=rest.cheap_log_z())
+    if collapsed is not None:
+        posterior = with_eliminated(posterior, collapsed.conditionals, energy)
+        if not collapsed.whole.energy.is_binary_pairwise or collapsed.whole.energy.has_hard_factors:
+            # a cut of such tables decides many labels; on a grid it frees a variable or two, for a tenth of the time
+            posterior = with_collapsed_cells(posterior, collapsed.whole, limit, builder.rng, deadline)
     if labels is not None:
         posterior = posterior.with_labels(labels, energy.n_labels)
+    if reduced.reports_energies:
+        found = builder.finder.optima.q.argmax(-1)
+        seen = found if collapsed is None else collapsed.conditionals.complete(found)
+        posterior = with_energies(posterior, energy, [*reduced.good_states.argmax(-1), *seen])
     for note in notes if len(posterior.modes) < n_modes else ():
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
     return posterior
+
+
+def _largest_table(collapse: bool | int) -> int:
+    """Entries of the tables of eliminated variables; 0 if none are."""
+    return (
+        (LARGEST_TABLE if collapse else 0) if isinstance(collapse, bool) else _arrays.at_least("collapse", collapse, 0)
+    )
 
 
 def start_tree(
@@ -123,7 +163,7 @@ def start_tree(
     """The tree that `infer` grows, with nothing but its root: to look at it at several sizes."""
     return _builder(
         solver_for(energy, solver), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search,
-        t_max=t_max, finder=finder,
+        t_max=t_max, finder=finder, deadline=Deadline(),
     )  # fmt: skip
 
 
@@ -135,6 +175,8 @@ def _grow(builder: TreeBuilder, n_modes: int, progress: Advance | None) -> tuple
     builder.grow(n_modes, progress)
     found = len(builder.leaves)
     builder.polish()
+    if found < n_modes and builder.deadline.passed:
+        return (f"the time was over: {found} modes instead of {n_modes}; raise seconds",)
     if found < n_modes:
         return (f"no further cut keeps both sides in their cells: {found} modes instead of {n_modes}",)
     return ()
@@ -150,13 +192,14 @@ def _builder(
     search: Search | None,
     t_max: float | None,
     finder: MakeFinder | None,
+    deadline: Deadline,
 ) -> TreeBuilder:
     """A tree with its root, with the defaults of the solver's family."""
     family, generator = family_of(solver), _arrays.generator(rng)
     criterion = criterion or family.criterion(solver.energy)
     t_max = solver.critical_temperature() if t_max is None else _arrays.positive("t_max", t_max)
     make = finder or family.finder
-    modes = make(FinderSettings(solver, criterion, t_max, generator, clamp, search))
-    builder = TreeBuilder(solver, criterion, order, modes, t_max, generator)
+    modes = make(FinderSettings(solver, criterion, t_max, generator, clamp, search, deadline))
+    builder = TreeBuilder(solver, criterion, order, modes, t_max, generator, deadline)
     builder.start()
     return builder

@@ -17,6 +17,7 @@ from mixfield.criteria.annealed import AnnealedMarginals
 from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.errors import InfeasibleError
+from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.finder import ModeFinder
 from mixfield.mixture.node import Node
 from mixfield.mixture.posterior import MixturePosterior
@@ -105,6 +106,7 @@ class TreeBuilder:
     finder : of the modes of cells.
     t_max : temperature above which the field has one mode.
     rng : shared by all leaves.
+    deadline : after which no leaf is cut or improved.
     """
 
     solver: MeanFieldSolver
@@ -113,6 +115,7 @@ class TreeBuilder:
     finder: ModeFinder
     t_max: float
     rng: np.random.Generator
+    deadline: Deadline = field(default_factory=Deadline)
     nodes: list[_TreeNode] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -153,8 +156,10 @@ class TreeBuilder:
             self.nodes[0].replace_mode(better)
 
     def grow(self, n_modes: int, progress: Callable[[int], object] | None = None) -> None:
-        """Cut until there are ``n_modes`` leaves, or nothing can be cut any more."""
-        while len(self.leaves) < n_modes and self.obstacle is None and self.split(n_modes - len(self.leaves)):
+        """Cut until there are ``n_modes`` leaves, or nothing can be cut any more, or the time is over."""
+        while len(self.leaves) < n_modes and self.obstacle is None and not self.deadline.passed:
+            if not self.split(n_modes - len(self.leaves)):
+                return
             if progress is not None:
                 progress(len(self.leaves))
 
@@ -180,6 +185,8 @@ class TreeBuilder:
     def polish(self) -> None:
         """Improve every leaf with what was found after it."""
         for k in self.leaves:
+            if self.deadline.passed:
+                return
             better = self.finder.polish(self.nodes[k].leaf)
             if better is not None:
                 self.nodes[k].replace_mode(better)

@@ -39,6 +39,7 @@ class MeanFieldSolver(ABC):
     default_tolerance, default_iterations : where the options leave them open.
     anneals_independently : whether marginals at several temperatures are computed from the uniform point each, instead
         of following one path down from the highest.
+    reports_energies : whether modes know the energies of their labelings; False where ``of`` takes long.
     energy : what is minimised.
     options : what the user asked for.
     """
@@ -47,6 +48,7 @@ class MeanFieldSolver(ABC):
     default_tolerance: ClassVar[float] = 1e-6
     default_iterations: ClassVar[int] = 2000
     anneals_independently: ClassVar[bool] = False
+    reports_energies: ClassVar[bool] = True
 
     def __init__(self, energy: Any, options: Solver | None = None) -> None:
         self.energy, self.options = energy, options or Solver()
@@ -104,6 +106,11 @@ class MeanFieldSolver(ABC):
             q = self.solve(q, tilt, temperature=float(temperature), tolerance=1e-2, max_iterations=3).q
         return q
 
+    @cached_property
+    def good_states(self) -> Floats:
+        """(S, n, L) states of low energy that are known beforehand, one-hot."""
+        return np.empty((0, *self.allowed.shape))
+
     def mode(self, temperature: float, rng: np.random.Generator) -> Mode:
         """The mean field that begins at `first_start`."""
         return self.best_mode(self.first_start(self.allowed, rng)[None], temperature, rng)
@@ -133,6 +140,10 @@ class MeanFieldSolver(ABC):
     def reduced(self) -> tuple[MeanFieldSolver, NDArray[np.int64] | None]:
         """The solver of the same energy without labels that cannot matter, and the labels kept; None if all are."""
         return self, None
+
+    def cheap_log_z(self) -> float | None:
+        """The exact log Z where it takes milliseconds, else None."""
+        return None
 
     def with_tolerance(self, tolerance: float) -> MeanFieldSolver:
         """The same solver with another tolerance."""

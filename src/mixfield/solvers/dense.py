@@ -26,6 +26,7 @@ class RepulsiveDenseSolver(GenericSolver):
     """A `DenseCRF` with kernels that favour unequal labels: damped updates, whose free energy is checked."""
 
     family = "repulsive_dense"
+    reports_energies = False
     default_tolerance = TOLERANCE
     slack = 1e-6  # of single precision
     anneals_independently = True  # near T_max, a path from one temperature to the next takes hundreds of updates

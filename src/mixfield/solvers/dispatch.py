@@ -9,6 +9,7 @@ from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.energy.occupancy import Occupancy
 from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.collapsed import CollapsedSolver, collapsed
 from mixfield.solvers.dense import DenseSolver, RepulsiveDenseSolver
 from mixfield.solvers.factor_graph import FactorGraphSolver
 from mixfield.solvers.generic import GenericSolver
@@ -49,6 +50,31 @@ def _(energy: DenseCRF, options: Solver | None = None) -> MeanFieldSolver:
 @solver_for.register
 def _(energy: Occupancy, options: Solver | None = None) -> MeanFieldSolver:
     return OccupancySolver(energy, options)
+
+
+@singledispatch
+def collapsed_solver(
+    energy: Any,  # noqa: ARG001
+    options: Solver | None = None,  # noqa: ARG001
+    *,
+    limit: int,  # noqa: ARG001
+    keep: int,  # noqa: ARG001
+) -> CollapsedSolver | None:
+    """The solver of an energy from which variables are summed out; None where none can be.
+
+    Parameters
+    ----------
+    energy : any energy; only those made of tables can be collapsed.
+    options : tolerance, iteration limit and threads.
+    limit : largest number of entries of the table of a variable and its neighbours that is summed over.
+    keep : number of variables that are left.
+    """
+    return None
+
+
+@collapsed_solver.register
+def _(energy: FactorGraph, options: Solver | None = None, *, limit: int, keep: int) -> CollapsedSolver | None:
+    return collapsed(FactorGraphSolver(energy, options), limit, keep)
 
 
 def critical_temperature(energy: Any) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
+from mixfield.elimination.junction_tree import exact
 from mixfield.energy.factor_graph import FactorGraph
+from mixfield.errors import InfeasibleError, TooLargeError
 from mixfield.solvers import starts
 from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.minimum_cut import minimum_cut
 from mixfield.solvers.options import Ascent
 from mixfield.solvers.temperature import largest_eigenvalue
 from mixfield.solvers.tilt import Tilt
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+CHEAP_VARIABLES, CHEAP_BYTES = 128, 1e6  # a field and its tables for which exact inference takes milliseconds
 MANY_VARIABLES = 1 << 17  # from so many on, threads share the variables of a colour instead of the modes
 
 
@@ -81,6 +85,22 @@ class FactorGraphSolver(MeanFieldSolver):
         q = starts.one_hot(starts.labels(allowed, rng), graph.n_labels)
         seeds = rng.integers(0, 2**63, count, dtype=np.uint64)
         return gibbs_sweeps(graph, q, bias, temperatures, seeds, self.options.threads)
+
+    @cached_property
+    def good_states(self) -> Floats:
+        """(S, n, L) the state of lowest energy of an attractive binary graph."""
+        state = minimum_cut(self.energy)
+        return (
+            np.empty((0, *self.allowed.shape)) if state is None else starts.one_hot(state[None], self.energy.n_labels)
+        )
+
+    def cheap_log_z(self) -> float | None:
+        if self.energy.n > CHEAP_VARIABLES:
+            return None
+        try:
+            return exact(self.energy, memory=CHEAP_BYTES).log_z
+        except (TooLargeError, InfeasibleError):
+            return None
 
     def critical_temperature(self) -> float:
         """T_max of the graph with a finite price for forbidden states."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.elimination.conditionals import Conditionals
+
 
 @dataclass(frozen=True, eq=False)
 class Mode:
@@ -22,6 +24,10 @@ class Mode:
     converged : whether the last update moved no marginal by more than the tolerance.
     iterations : sweeps or updates made in the final run.
     temperature : at which the marginals were computed.
+    energy : cost of `labeling`; NaN where it was not computed (dense fields).
+    conditionals : distributions of the variables that were summed out, given the others; None if there are none.  The
+        mode is then a product distribution of the others times these.
+    labels : (*shape) what `labeling` returns; None for the most probable label of each variable.
     """
 
     marginals: NDArray[np.float64]
@@ -31,6 +37,9 @@ class Mode:
     converged: bool = True
     iterations: int = 0
     temperature: float = 1.0
+    energy: float = float("nan")
+    labels: NDArray[np.int64] | None = None
+    conditionals: Conditionals | None = None
 
     def __repr__(self) -> str:
         *shape, labels = self.marginals.shape
@@ -41,7 +50,12 @@ class Mode:
         )
 
     def labeling(self) -> NDArray[np.int64]:
-        """Most probable label of each variable, (*shape)."""
+        """Most probable label of each variable, (*shape).
+
+        Variables that were summed out take the labels of lowest cost given the others.
+        """
+        if self.labels is not None:
+            return self.labels
         return self.marginals.argmax(-1) if self.marginals.flags.c_contiguous else _likeliest_plane(self.marginals)
 
 

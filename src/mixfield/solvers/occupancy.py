@@ -24,6 +24,7 @@ class OccupancySolver(MeanFieldSolver):
     """POM's iteration for `Occupancy`."""
 
     family = "occupancy"
+    reports_energies = False
     default_tolerance = 1e-4
     default_iterations = 300
     energy: Occupancy

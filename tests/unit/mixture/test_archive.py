@@ -80,7 +80,7 @@ def _rewritten(source, target, change):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda h: h.update(version=3), "has format version 3, this mixfield reads versions up to 2; install"),
+        (lambda h: h.update(version=4), "has format version 4, this mixfield reads versions up to 3; install"),
         (lambda h: h.update(format="other"), "its header does not say 'mixfield-posterior'"),
         (lambda h: h.pop("tree"), "is damaged: 'tree'"),
         (lambda h: h["modes"].pop(), "is damaged"),

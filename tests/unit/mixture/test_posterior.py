@@ -189,7 +189,7 @@ def test_the_repr_is_short(post):
     text = repr(post)
     assert weights in text
     assert "..." not in text
-    assert f"log_z={post.log_z:.6g})" in text
+    assert f"log_z={post.log_z:.6g}, exact_log_z={post.exact_log_z:.6g})" in text
     many = repr(mf.MixturePosterior(tuple(mf.Mode(np.full((2, 2), 0.5), 0.0) for _ in range(40))))
     assert "..." in many
     assert len(many) < 300

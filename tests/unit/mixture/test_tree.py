@@ -17,6 +17,8 @@ from mixfield.energy import grid_edges
 from mixfield.errors import FewerModesWarning, InfeasibleWarning, MixfieldError, NotConvergedWarning
 from mixfield.mixture import Search, best_first, breadth_first, start_tree
 from mixfield.solvers import critical_temperature
+from mixfield.solvers.minimum_cut import minimum_cut
+from mixfield.solvers.starts import one_hot
 
 CRITERIA = {
     "lookahead": mf.criteria.Lookahead(),
@@ -240,3 +242,45 @@ def test_a_tree_at_several_sizes_is_that_of_infer():
         grown = tree.fork()
         grown.polish()
         assert grown.posterior(()).log_z == pytest.approx(mf.infer(graph, count, rng=3).log_z, abs=1e-12)
+
+
+def test_collapse_raises_the_bound():
+    graph = mf.datasets.random_ising(8, preset="weller", rng=0)
+    log_z = mf.exact(graph).log_z
+    whole, rest, wide = (mf.infer(graph, 4, collapse=collapse) for collapse in (False, True, 256))
+    assert whole.modes[0].conditionals is None
+    assert whole.log_z + 0.5 < rest.log_z < wide.log_z <= log_z
+    assert mf.infer(graph, 4).log_z == rest.log_z
+    assert mf.infer(graph, 4, criterion=mf.criteria.Lookahead()).log_z == whole.log_z
+    with pytest.raises(MixfieldError, match="collapse must be"):
+        mf.infer(graph, 4, collapse=-1)
+
+
+def test_small_fields_know_their_log_z():
+    graph = mf.datasets.random_ising(4, rng=0)
+    assert mf.infer(graph, 2).exact_log_z == pytest.approx(mf.exact(graph).log_z, abs=1e-9)
+    assert "exact_log_z=" in repr(mf.infer(graph, 2))
+    assert mf.infer(mf.datasets.random_ising(20, rng=0), 1).exact_log_z is None
+    assert mf.infer(BlackBox(graph), 2).exact_log_z is None
+
+
+def test_seconds_end_the_search():
+    graph = mf.datasets.random_ising(13, rng=0)
+    with pytest.warns(FewerModesWarning, match="the time was over: 1 modes instead of 8; raise seconds"):
+        hasty = mf.infer(graph, 8, seconds=1e-9)
+    patient = mf.infer(graph, 8, seconds=1e6)
+    assert len(hasty.modes) == 1
+    assert patient.log_z == mf.infer(graph, 8).log_z
+    assert hasty.log_z < patient.log_z
+    with pytest.raises(MixfieldError, match="seconds must be"):
+        mf.infer(graph, 8, seconds=0.0)
+
+
+def test_a_mixture_is_never_below_the_mean_field_of_the_best_state():
+    graph = mf.datasets.random_ising(20, attractive=True, rng=3)
+    state = minimum_cut(graph)
+    single = mf.mean_field(graph, start=one_hot(state.reshape(20, 20), 2))
+    for collapse in (False, True):
+        post = mf.infer(graph, 2, collapse=collapse, search=Search(root=1, root_sweeps=2, flips=0))
+        assert post.log_z >= single.log_z
+        assert post.map_energy <= graph.of(state.reshape(20, 20)) + 1e-9

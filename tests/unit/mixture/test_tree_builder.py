@@ -66,7 +66,7 @@ def test_a_fork_is_finished_without_a_trace():
         finished = watched.fork()
         finished.polish()
         assert finished.log_z >= watched.log_z
-        assert finished.posterior(()).log_z == pytest.approx(mf.infer(graph, k, rng=3).log_z, abs=1e-12)
+        assert finished.posterior(()).log_z == pytest.approx(mf.infer(graph, k, rng=3, collapse=False).log_z, abs=1e-12)
     plain.grow(9)
     assert watched.log_z == plain.log_z
 

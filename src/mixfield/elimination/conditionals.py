@@ -1,0 +1,262 @@
+"""Eliminated variables put back: Q(x) = prod_{i kept} q_i(x_i) prod_{v eliminated} P(x_v | x_s(v)).
+
+s(v), the separator, are the neighbours of v when it was eliminated: variables that are kept or were eliminated later.
+The product is therefore read from the last eliminated variable to the first; variables of one depth, which do not
+depend on each other, in one step.
+
+The marginal of v needs the joint distribution of its separator.  If all of s(v) is kept, it is the product of the q_i.
+Else let u be the first of s(v) to be eliminated: the rest of s(v) is part of s(u), so that P(x_s(v)) is a marginal of
+P(x_u | x_s(u)) P(x_s(u)), which is already known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LARGEST_SEPARATOR = 64  # variables; NumPy has as many axes
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Eliminated variables of one depth whose tables have the same shape.
+
+    Attributes
+    ----------
+    variables, scopes : (B,) variables and (B, a) separators.
+    tables, choices : (B, *sizes, L_v) and (B, *sizes).
+    depth : 0 if the separators are kept variables.
+    """
+
+    variables: Ints
+    scopes: Ints
+    tables: Floats
+    choices: Ints
+    depth: int
+
+    def place(self, x: Ints) -> tuple[Ints, ...]:
+        """Where the tables hold the entries for the separators' labels in x (N, n)."""
+        member = np.broadcast_to(np.arange(len(self.variables)), (len(x), len(self.variables)))  # a scope may be empty
+        return member, *np.moveaxis(x[:, self.scopes], -1, 0)
+
+    def given(self, x: Ints) -> Floats:
+        """(N, B, L_v) probabilities given the labels x (N, n)."""
+        return np.asarray(self.tables[self.place(x)])
+
+    def joint(self, q: Floats) -> Floats:
+        """(K, B, *sizes, L_v) distributions of separators and variables if the separators follow ``q`` (K, n, L')."""
+        joint = np.broadcast_to(self.tables, (len(q), *self.tables.shape)).copy()
+        arity = self.scopes.shape[1]
+        for axis in range(arity):
+            size = self.tables.shape[1 + axis]
+            ones = [1] * (arity + 1)
+            ones[axis] = size
+            joint *= q[:, self.scopes[:, axis], :size].reshape(len(q), len(self.variables), *ones)
+        return joint
+
+
+@dataclass(frozen=True, eq=False)
+class Conditionals:
+    """The distributions of eliminated variables, as flat arrays.
+
+    Attributes
+    ----------
+    labels : (n, L') label of the whole field for each label of a variable here, -1 where it has fewer.  A variable with
+        one label is observed, or the hard constraints leave no other.
+    kept : (m,) variables that are left.
+    variables : (E,) eliminated variables, in the order of elimination.
+    scope_start, scope : the separator of ``variables[e]`` is ``scope[scope_start[e]:scope_start[e + 1]]``.
+    values : the tables P(x_v | x_s) one after the other, x_v fastest.
+    choices : the tables of the best label of v given x_s, eliminated variables before v at their best.
+    """
+
+    labels: Ints
+    kept: Ints
+    variables: Ints
+    scope_start: Ints
+    scope: Ints
+    values: Floats
+    choices: Ints
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """The fields by name, as they are saved."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+    def check(self, n: int, n_labels: int) -> None:
+        """Raise a ``ValueError`` where the arrays do not fit one another, or ``n`` variables of ``n_labels`` labels."""
+        if self.labels.ndim != 2 or len(self.labels) != n or self.labels.size == 0:
+            raise ValueError(f"labels of eliminated variables must have shape ({n}, L), got {self.labels.shape}")
+        if self.labels.min() < -1 or self.labels.max() >= n_labels or (self.labels[:, 0] < 0).any():
+            raise ValueError(f"labels of eliminated variables must lie in 0..{n_labels - 1}")
+        if (np.diff((self.labels >= 0).astype(np.int8), axis=1) > 0).any():
+            raise ValueError("labels of eliminated variables must come before the padding")
+        several = np.flatnonzero(self.sizes > 1)
+        if self.kept.ndim != 1 or self.variables.ndim != 1 or not np.array_equal(
+            np.sort(np.concatenate([self.kept, self.variables])), several
+        ):  # fmt: skip
+            raise ValueError("every variable of two and more labels must be either kept or eliminated")
+        lengths = np.diff(self.scope_start)
+        if (
+            len(self.scope_start) != len(self.variables) + 1
+            or (lengths < 0).any()
+            or (lengths > LARGEST_SEPARATOR).any()
+        ):
+            raise ValueError("scope_start must have one more entry than eliminated variables, and not fall")
+        if (
+            self.scope_start[0] != 0
+            or self.scope_start[-1] != len(self.scope)
+            or not np.isin(self.scope, several).all()
+        ):
+            raise ValueError("scope must hold variables of two and more labels")
+        for e in range(len(self.variables)):
+            if any(self._rank.get(u, len(self.variables)) <= e for u in self._scope(e)):
+                raise ValueError("a separator must be kept, or eliminated later")
+        entries = [math.prod(self._table_shape(e)) for e in range(len(self.variables))]
+        states = [math.prod(self._table_shape(e)[:-1]) for e in range(len(self.variables))]
+        if self.values.shape != (sum(entries),) or self.choices.shape != (sum(states),):
+            raise ValueError("values and choices must have an entry for each state of the tables")
+        if self.values.size and not (self.values.min() >= 0 and self.values.max() <= 1 + 1e-6):
+            raise ValueError("values must be probabilities")
+        if (self.choices < 0).any() or (self.choices >= np.repeat(self.sizes[self.variables], states)).any():
+            raise ValueError("choices must be labels")
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """(n,) number of labels of each variable."""
+        return np.asarray((self.labels >= 0).sum(1))
+
+    def kept_marginals(self, marginals: Floats) -> Floats:
+        """(..., m, L') marginals of the kept variables, from those (..., n, L) of the whole field."""
+        labels = self.labels[self.kept]
+        return np.where(labels >= 0, marginals[..., self.kept[:, None], np.maximum(labels, 0)], 0.0)
+
+    def marginals(self, q: Floats, n_labels: int) -> Floats:
+        """(K, n, L) marginals of all variables, from those (K, m, L') of the kept ones."""
+        small = np.zeros((len(q), *self.labels.shape))
+        small[:, self.sizes == 1, 0] = 1.0
+        small[:, self.kept, : q.shape[-1]] = q
+        joints: dict[int, Floats] = {}
+        for batch in self._batches:
+            joint = batch.joint(small) if batch.depth == 0 else self._deep_joint(batch, joints)
+            small[:, batch.variables, : joint.shape[-1]] = joint.sum(tuple(range(2, joint.ndim - 1)))
+            if self._depth:  # nothing hangs on these otherwise
+                joints |= {int(v): joint[:, b] for b, v in enumerate(batch.variables)}
+        return self._over_all_labels(small, n_labels)
+
+    def _deep_joint(self, batch: _Batch, joints: dict[int, Floats]) -> Floats:
+        """(K, B, *sizes, L_v) distributions of separators and variables from those of the separators' cliques."""
+        found = []
+        for scope, table in zip(batch.scopes.tolist(), batch.tables, strict=True):
+            parent = min((u for u in scope if u in self._rank), key=self._rank.__getitem__)
+            clique = [*self._scope(self._rank[parent]), parent]
+            others = tuple(1 + a for a, u in enumerate(clique) if u not in scope)
+            left = [u for u in clique if u in scope]
+            separator = joints[parent].sum(others).transpose(0, *(1 + left.index(u) for u in scope))
+            found.append(separator[..., None] * table)
+        return np.stack(found, axis=1)
+
+    def _over_all_labels(self, small: Floats, n_labels: int) -> Floats:
+        full = np.zeros((*small.shape[:2], n_labels))
+        variable, label = np.nonzero(self.labels >= 0)
+        full[:, variable, self.labels[variable, label]] = small[:, variable, label]
+        return full
+
+    def sample(self, kept: Ints, rng: np.random.Generator) -> Ints:
+        """(N, n) labels of the whole field, drawn given the labels (N, m) of the kept variables here."""
+        x = self._with_kept(kept)
+        for batch in self._batches:
+            cumulative = np.cumsum(batch.given(x), axis=-1)
+            uniform = rng.random(cumulative.shape[:-1]) * cumulative[..., -1]
+            x[:, batch.variables] = (uniform[..., None] >= cumulative).sum(-1)
+        return self._original(x)
+
+    def complete(self, kept: Ints) -> Ints:
+        """(N, n) labels of the whole field of lowest energy given the labels (N, m) of the kept variables here."""
+        x = self._with_kept(kept)
+        for batch in self._batches:
+            x[:, batch.variables] = batch.choices[batch.place(x)]
+        return self._original(x)
+
+    def reduce(self, x: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+        """(N, n) labels here of labels (N, n) of the whole field, and (N,) whether all of them exist here."""
+        match = self.labels[None] == x[..., None]
+        return match.argmax(-1), match.any(-1).all(-1)
+
+    def log_prob(self, x: Ints) -> Floats:
+        """(N,) sum_v log P(x_v | x_s(v)) of labels (N, n) here."""
+        total = np.zeros(len(x))
+        with np.errstate(divide="ignore"):
+            for batch in self._batches:
+                given = np.take_along_axis(batch.given(x), x[:, batch.variables, None], -1)
+                total += np.log(given[..., 0]).sum(-1)
+        return total
+
+    @cached_property
+    def _rank(self) -> dict[int, int]:
+        """The place of each eliminated variable in the order."""
+        return {v: e for e, v in enumerate(self.variables.tolist())}
+
+    def _with_kept(self, kept: Ints) -> Ints:
+        x = np.zeros((len(kept), len(self.labels)), np.int64)
+        x[:, self.kept] = kept
+        return x
+
+    def _original(self, x: Ints) -> Ints:
+        return np.asarray(self.labels[np.arange(len(self.labels)), x])
+
+    def _scope(self, e: int) -> list[int]:
+        return [int(u) for u in self.scope[self.scope_start[e] : self.scope_start[e + 1]]]
+
+    @cached_property
+    def _depth(self) -> int:
+        """Of the deepest batch."""
+        return max((batch.depth for batch in self._batches), default=0)
+
+    @cached_property
+    def _batches(self) -> list[_Batch]:
+        """By depth: a variable is one deeper than the deepest of its separator."""
+        depth: dict[int, int] = {}
+        members: defaultdict[tuple[int, tuple[int, ...]], list[int]] = defaultdict(list)
+        for e in range(len(self.variables) - 1, -1, -1):
+            scope = self._scope(e)
+            depth[e] = 1 + max((depth[self._rank[u]] for u in scope if u in self._rank), default=-1)
+            members[depth[e], self._table_shape(e)].append(e)
+        return [self._batch(level, shape, members[level, shape]) for level, shape in sorted(members)]
+
+    def _table_shape(self, e: int) -> tuple[int, ...]:
+        return tuple(int(self.sizes[u]) for u in (*self._scope(e), self.variables[e]))
+
+    def _batch(self, depth: int, shape: tuple[int, ...], members: list[int]) -> _Batch:
+        entries, states = math.prod(shape), math.prod(shape[:-1])
+        tables = np.stack([self.values[self._starts[e] : self._starts[e] + entries] for e in members])
+        choices = np.stack([self.choices[k : k + states] for k in self._choice_starts[members]])
+        scopes = np.array([self._scope(e) for e in members], np.int64).reshape(len(members), len(shape) - 1)
+        return _Batch(
+            self.variables[members],
+            scopes,
+            tables.reshape(len(members), *shape),
+            choices.reshape(len(members), *shape[:-1]),
+            depth,
+        )
+
+    @cached_property
+    def _starts(self) -> Ints:
+        """(E,) where each table begins in ``values``."""
+        return _offsets([math.prod(self._table_shape(e)) for e in range(len(self.variables))])
+
+    @cached_property
+    def _choice_starts(self) -> Ints:
+        """(E,) where each table begins in ``choices``."""
+        return _offsets([math.prod(self._table_shape(e)[:-1]) for e in range(len(self.variables))])
+
+
+def _offsets(lengths: list[int]) -> Ints:
+    return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))])[:-1].astype(np.int64)

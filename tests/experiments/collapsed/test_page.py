@@ -1,0 +1,40 @@
+"""The page: means, intervals, shares and medians of the measurements."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.collapsed.page import bootstrap_interval, write_page
+
+MADE_BY = {"command": "python -m experiments collapsed", "versions": {"mixfield": "0"}}
+
+
+def _row(kind, name, bound, control, log_z=None):
+    return {
+        "kind": kind, "name": name, "source": 100, "log_z": log_z, "bound": bound, "one_mode": bound, "modes": 3,
+        "nearest": 7, "seconds": 0.5, "control": control, "control_seconds": 0.25,
+    }  # fmt: skip
+
+
+def test_tables(tmp_path):
+    rows = [
+        _row("13 x 13", "mixed weller", 8.0, 4.0, 10.0),
+        _row("13 x 13", "mixed weller", 9.0, 5.0, 10.0),
+        _row("UAI", "Promedus_1", -1.25, -1.0, 0.0),
+        _row("UAI", "Promedus_2", -0.25, -1.0, 0.0),
+        _row("UAI", "Promedus_3", -0.75, float("inf"), 0.0),
+        _row("64 x 64", "mixed mmmf", 12.0, 10.0),
+    ]
+    text = write_page(rows, MADE_BY, tmp_path).read_text()
+    assert "| mixed weller | 2 | 1.500 | 1.000 to 2.000 | 5.50 | 0.50 |" in text
+    assert "on 2 of 3 models. Median error in nats: Promedus 0.750." in text
+    assert "| Promedus_3 | 0.000 | -0.750 | fails | 3 | 0.50 | 0.25 |" in text
+    assert "| mixed mmmf | 100 | +2.00 | 3 | 7 | 0.50 | 0.25 |" in text
+    assert (tmp_path / "collapsed.json").exists()
+
+
+def test_bootstrap_interval():
+    low, high = bootstrap_interval([0.0] * 50 + [1.0] * 50)
+    assert 0.35 < low < 0.45
+    assert 0.55 < high < 0.65
+    assert bootstrap_interval([2.0, 2.0]) == pytest.approx((2.0, 2.0))
