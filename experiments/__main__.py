@@ -11,6 +11,7 @@ from experiments.commands.belief import belief
 from experiments.commands.generic import generic
 from experiments.commands.motivation import motivation
 from experiments.commands.occupancy import occupancy
+from experiments.commands.people import people
 from experiments.commands.segmentation import segmentation
 from experiments.commands.synthetic import synthetic
 from experiments.commands.temperature import temperature
@@ -25,7 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (occupancy, tracking, synthetic, temperature, motivation, segmentation, belief, video, generic):
+for command in (occupancy, tracking, people, synthetic, temperature, motivation, segmentation, belief, video, generic):
     app.command()(stoppable(command))
 
 
