@@ -15,7 +15,7 @@ from mixfield.temporal.timegrid import Ends, Motion, unroll
 @pytest.mark.parametrize("seed", range(10))
 def test_any_multipliers_give_a_bound_and_those_of_the_relaxation_the_best(seed):
     rng = np.random.default_rng(seed)
-    motion = Motion((3, 3), 1, rng.random((3, 3)) < 0.3)
+    motion = Motion((3, 3), 1, rng.random((3, 3)) < 0.3, sigma=np.inf if seed % 2 else 0.8)
     costs = random_costs(rng, 4, 3, 9)
     truth = enumerated(costs, motion)
     grid = whole_grid(costs, motion)
@@ -53,7 +53,8 @@ def least_cost_through(costs, motion, ends, t, cell):
 @pytest.mark.parametrize("seed", range(12))
 def test_reduced_costs_of_cells_bound_every_answer_through_that_cell(seed):
     rng = np.random.default_rng(seed)
-    motion = Motion((2, 3), 1, rng.random((2, 3)) < 0.4, entry_cost=float(seed % 2))
+    sigma = np.inf if seed % 3 else 0.8
+    motion = Motion((2, 3), 1, rng.random((2, 3)) < 0.4, entry_cost=float(seed % 2), sigma=sigma)
     costs = random_costs(rng, 4, 2, 6)
     ends = Ends(np.where(rng.random(6) < 0.3, np.inf, rng.random(6)), np.where(rng.random(6) < 0.3, np.inf, 0.0))
     grid = whole_grid(costs, motion, ends)
