@@ -25,6 +25,7 @@ from mixfield.batch.manifest import Manifest
 from mixfield.errors import MixfieldError, sentence
 from mixfield.io import (
     calibration,
+    detections,
     kernels,
     names,
     opencv,
@@ -301,6 +302,11 @@ def _track_tables() -> list[bytes]:
     return [f"{head}\n{','.join(['1'] * len(tracks.RECORD.names or ()))}\n".encode(), f"{head}\n".encode()]
 
 
+_BOX_TABLE = b"frame,view,x,y,w,h,score\n0,View_001,1,2,3,4,0.5\n1,View_008,5,6,7,8,0.25\n"
+_MOT_TEXT = b"1,-1,10,20,5,8,0.5,-1,-1,-1\n2,3,0,0,4,4\n"
+_POINT_TABLE = b"frame,x,y,camera\n0,1.5,-2,0\n3,1,2,1\n"
+_COCO_RESULTS = b'[{"image_id": 3, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.7}, {"frame": 2, "x": 1, "y": 2}]'
+
 PARSERS = {
     "uai": Parser(".uai", mf.read_uai, _models),
     "evidence": Parser(".evid", uai.read_evidence, lambda: [b"1\n2 0 1 1 0\n", b"2 0 1 3 2\n", b"0\n", b""]),
@@ -340,5 +346,10 @@ PARSERS = {
     "video's arrays": Parser(".txt", _read_arrays_of_video, _descriptions),
     "numbers of tracks": Parser(".json", tracks.read_sidecar, _sidecars),
     "tracks": Parser(".csv", tracks.read_csv, _track_tables),
+    "detections csv": Parser(".csv", detections.read_detections, lambda: [_BOX_TABLE, _POINT_TABLE]),
+    "detections json": Parser(".json", detections.read_detections, lambda: [_COCO_RESULTS]),
+    "detections MOT": Parser(
+        ".txt", detections.read_detections, lambda: [b"1,-1,10,20,5,8,0.5,-1,-1,-1\n2,3,0,0,4,4\n"]
+    ),
     "manifest": Parser(".jsonl", _read_manifest, _manifests),
 }

@@ -1,5 +1,7 @@
 from .detection import detect as detect
 from .detection import positions as positions
+from .detections import Detections as Detections
+from .detections import make_detections as make_detections
 from .field_model import FieldModel as FieldModel
 from .fitting import fit as fit
 from .kernels import Kernels as Kernels

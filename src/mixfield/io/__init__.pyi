@@ -1,3 +1,4 @@
+from .detections import read_detections as read_detections
 from .images import read_image as read_image
 from .images import read_label_map as read_label_map
 from .images import write_label_map as write_label_map
