@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.errors import MixfieldError
-from mixfield.io.calibration import camera_from
-from mixfield.io.storage import read_storage
+from mixfield.io import read_cameras
 from mixfield.scene import Scene
 from mixfield.scene.camera import Camera
 
@@ -57,7 +56,7 @@ class Wildtrack:
 
     def cameras(self) -> list[Camera]:
         """The chosen cameras."""
-        return [self._camera(name) for name in self.views]
+        return [self._all_cameras[name] for name in self.views]
 
     @cached_property
     def scene(self) -> Scene:
@@ -88,14 +87,12 @@ class Wildtrack:
         column, row = np.floor((points - ground.origin) / ground.cell).astype(int).T
         return points[self.scene.interest[row, column]]
 
-    def _camera(self, name: str) -> Camera:
-        folder = self.folder / "calibrations"
-        intrinsic = read_storage(folder / "intrinsic_zero" / f"intr_{name}.xml")
-        extrinsic = read_storage(folder / "extrinsic" / f"extr_{name}.xml")
-        return camera_from({**intrinsic, **extrinsic}, unit=0.01, size=SIZE, name=name)
+    @cached_property
+    def _all_cameras(self) -> dict[str, Camera]:
+        return {camera.name: camera for camera in read_cameras(self.folder)}
 
     def _near(self, scene: Scene, name: str) -> NDArray[np.bool_]:
-        camera = self._camera(name)
+        camera = self._all_cameras[name]
         centre = -camera.translation @ camera.rotation  # type: ignore[attr-defined]
         visible = Scene.from_cameras([camera], AREA, reduction=REDUCTION).views[0].visible.reshape(scene.ground.shape)
         return visible & (np.linalg.norm(scene.ground.centres() - centre[:2], axis=-1) <= FARTHEST)

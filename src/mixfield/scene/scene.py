@@ -20,6 +20,7 @@ MARGIN = 3.0  # metres of ground modelled beyond the area of interest: people th
 PERSON_HEIGHT = 40.0  # pixels that suffice to tell people apart; larger images are reduced
 SHARE = 0.2  # v over the area share of a person in the image: the released v = 0.01 on the released sample
 VISIBLE_SHARE = 0.5  # of a silhouette that must lie in the image
+LEAST_GROUND = 0.01  # share of the cells that a camera must see
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,7 @@ class Scene:
         ground, region = _grid(area, _arrays.positive("cell", cell), max(margin, 0.0))
         feet = ground.centres().reshape(-1, 2)
         views = tuple(_view(camera, feet, person or Person()) for camera in cameras)
+        _check_sight(views)
         height = min((view.person_height() for view in views if view.visible.any()), default=PERSON_HEIGHT)
         return Scene(
             ground=ground,
@@ -159,6 +161,17 @@ def _view(camera: Camera, feet: NDArray[np.float64], person: Person) -> View:
     boxes = np.zeros((len(feet), 4), np.int32)
     boxes[visible] = np.rint(np.clip(corners[visible], -1e6, 1e6)).astype(np.int32)
     return View(camera.width, camera.height, boxes, camera.name)
+
+
+def _check_sight(views: Sequence[View]) -> None:
+    """Refuse a camera that sees next to nothing of the ground: its calibration does not fit the area."""
+    for c, view in enumerate(views):
+        seen, n = int(view.visible.sum()), len(view.boxes)
+        if seen < LEAST_GROUND * n:
+            raise MixfieldError(
+                f"camera {view.name or c} sees people at {seen} of {n} cells of the ground: check its calibration, its "
+                "unit and the area, or leave it out"
+            )
 
 
 def _overlap(views: Sequence[View]) -> NDArray[np.float64]:

@@ -50,7 +50,7 @@ def test_scene_of_some_views(upright, other):
 def test_bad_scenes(upright):
     with pytest.raises(MixfieldError, match="x_min, y_min"):
         mf.Scene.from_cameras([upright], (4.0, 0.0, 0.0, 3.0))
-    with pytest.raises(MixfieldError, match="check the calibrations and their unit"):
+    with pytest.raises(MixfieldError, match="camera 0 sees people at 0 of"):
         mf.Scene.from_cameras([upright], (-1000.0, -1000.0, -996.0, -996.0))
     with pytest.raises(MixfieldError, match="at least one view"):
         mf.Scene.from_cameras([], (0.0, 0.0, 4.0, 3.0))
