@@ -13,6 +13,7 @@
     extrinsics = "extr.xml"               # if R and t are in a second file
     unit = 0.001                          # metres per unit of the calibration, if not the default
     footage = "vtest.avi"                 # a video, or images such as "frames/{frame:04d}.jpg"
+    hidden = "sign.png"                   # white where something that never moves hides people
     masks = "masks/{frame:04d}.png"       # without them masks are computed from the footage
 
 Instead of cameras with calibrations, ``pom = "room.pom"`` takes the rectangles of a POM file; ``rows``, ``columns``,
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 
 from mixfield import _arrays, _files
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.io import calibration
+from mixfield.io import calibration, opencv
 from mixfield.io.camera_folder import CalibrationFiles
 from mixfield.io.documents import read_toml
 from mixfield.io.footage import CameraFootage, Footage
@@ -46,13 +47,14 @@ StrPath = str | os.PathLike[str]
 Table = dict[str, Any]
 
 _FOOTAGE_KEYS = {"background", "frame_rate", "camera"}
-_SCENE_KEYS = {"area", "cell", "margin", "density", "person", "variance", "reduction"} | _FOOTAGE_KEYS
+_SCENE_KEYS = {"area", "cell", "margin", "density", "person", "variance", "reduction", "form"} | _FOOTAGE_KEYS
 _POM_KEYS = {"pom", "rows", "columns", "cell", "origin"} | _FOOTAGE_KEYS
 _PERSON_KEYS = {"height", "width"}
 _CALIBRATION_KEYS = {"calibration", "extrinsics", "unit", "size", "ground_points", "image_points"}
-_CAMERA_KEYS = {"name", "footage", "masks"} | _CALIBRATION_KEYS
-_OPTIONS = ("cell", "margin", "density", "variance", "reduction")  # of Scene.from_cameras
+_CAMERA_KEYS = {"name", "footage", "masks", "hidden"} | _CALIBRATION_KEYS
+_OPTIONS = ("cell", "margin", "density", "variance", "reduction", "form")  # of Scene.from_cameras
 
+HALF_WHITE = 128  # grey value from which on a pixel of a ``hidden`` image is hidden
 MAX_DISTANCE = 30.0  # metres from the centre of a view, for `visible_area`
 HEADER = """area = [{area}]  # x_min, y_min, x_max, y_max of interest, in metres
 cell = 0.25
@@ -180,7 +182,7 @@ def _cameras(table: Table, path: StrPath) -> list[Table]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise FileFormatError(f"{path}: each camera is a table that begins with [[camera]]")
     for c, entry in enumerate(entries):
-        for key in ("name", "calibration", "extrinsics", "footage", "masks"):
+        for key in ("name", "calibration", "extrinsics", "footage", "masks", "hidden"):
             if not isinstance(entry.get(key, ""), str):
                 raise FileFormatError(f"{path}: {key} of camera {c} must be a text, got {entry[key]!r}")
     return entries
@@ -194,7 +196,16 @@ def _camera_scene(table: Table, folder: Path, path: StrPath) -> Scene:
     person = Person(**table.get("person", {}))
     options = {key: table[key] for key in _OPTIONS if key in table}
     cameras = list(_calibrated_cameras(table, folder, path))
-    return Scene.from_cameras(cameras, tuple(table["area"]), person=person, **options)
+    observed = [_observed(entry, folder) for entry in _cameras(table, path)]
+    return Scene.from_cameras(cameras, tuple(table["area"]), person=person, observed=observed, **options)
+
+
+def _observed(entry: Table, folder: Path) -> NDArray[np.bool_] | None:
+    """Where a camera sees people: the dark pixels of its ``hidden`` image."""
+    if "hidden" not in entry:
+        return None
+    image = opencv.read_image(folder / entry["hidden"])
+    return np.asarray(image.reshape(*image.shape[:2], -1).max(-1) < HALF_WHITE)
 
 
 def _calibrated_cameras(table: Table, folder: Path, path: StrPath) -> Iterator[Camera]:

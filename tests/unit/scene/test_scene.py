@@ -74,3 +74,15 @@ def test_reduced_views_have_the_size_of_the_reduction():
     scene = mf.Scene(Ground((1, 2), 1.0), (View(21, 20, boxes),), reduction=4)
     (view,) = scene.reduced_views
     assert (view.width, view.height) == (6, 5)
+
+
+def test_form_and_hidden_pixels(upright):
+    few, many = (mf.Scene.from_cameras([upright] * n, (0.0, 0.0, 4.0, 4.0)) for n in (2, 3))
+    assert (few.form, many.form) == ("released", "local")
+    assert mf.Scene.from_cameras([upright], (0.0, 0.0, 4.0, 4.0), form="local").form == "local"
+    seen = np.ones((upright.height, upright.width), bool)
+    scene = mf.Scene.from_cameras([upright, upright], (0.0, 0.0, 4.0, 4.0), observed=[seen, None])
+    assert scene.views[0].observed.all()
+    assert scene.views[1].observed is None
+    with pytest.raises(MixfieldError, match="one entry per camera"):
+        mf.Scene.from_cameras([upright], (0.0, 0.0, 4.0, 4.0), observed=[])
