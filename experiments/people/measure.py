@@ -7,6 +7,7 @@ aside* is about the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ import numpy as np
 
 from experiments.measurements import Row
 from experiments.occupancy.pets_curves import detections, mode_detections, trivial_variants
-from experiments.people.detector import DetectedFeet
+from experiments.people.detector import FILE, DetectedFeet
 from experiments.people.frames import frame_mean_fields, occupancy_mean_field
 from experiments.people.moda import Detections, Floats
 from experiments.people.pets import ANNOTATED, AREA, Pets
 from experiments.people.wildtrack import CAMERAS, FRAME_RATE, FRAMES, Wildtrack
 from experiments.quiet import ignore_warnings
-from mixfield import Tracks, detect, metrics, positions, track
+from mixfield import Tracks, detect, metrics, positions, read_detections, track
 from mixfield.mixture import MixturePosterior
 from mixfield.scene import Scene
 from mixfield.solvers import Mode
@@ -65,17 +66,23 @@ def detector(data: Path) -> Row:
     inside = {f: p[((p >= AREA[:2]) & (p <= AREA[2:])).all(1)] for f, p in detected.feet.items()}
     found = {"detector": inside}
     for name, maps in {"cells": detected.cells(scene.ground), "blobs": detected.blobs(scene.ground)}.items():
-        posteriors = [_posterior(one) for one in maps]
-        found[name] = _tracked(track(posteriors, scene, frame_rate=recording.frame_rate), scene, frames)
+        found[name] = _tracked(track(maps, scene, frame_rate=recording.frame_rate), scene, frames)
+    boxes = read_detections(recording.folder / FILE)
+    found["boxes"] = _tracked(track(boxes, scene, frame_rate=recording.frame_rate), scene, frames)
     return {name: score("PETS", truth, [one]) for name, one in found.items()}
 
 
 def wildtrack(data: Path, views: tuple[str, ...], noisy: bool) -> Row:
-    """Mean field on the whole area of WILDTRACK."""
+    """Mean field on the whole area of WILDTRACK, of the default form and of POM's."""
     recording = Wildtrack(data / "people" / "wildtrack", views, noisy)
-    truth = recording.truth(FRAMES)
-    fields = {frame: occupancy_mean_field(recording.scene, recording.masks(frame)) for frame in FRAMES}
-    return {"mean field": score("WILDTRACK", truth, [detections(fields, recording.scene)])}
+    truth, found = recording.truth(FRAMES), {}
+    for name, scene in {
+        "mean field": recording.scene,
+        "released form": replace(recording.scene, form="released"),
+    }.items():
+        fields = {frame: occupancy_mean_field(scene, recording.masks(frame)) for frame in FRAMES}
+        found[name] = score("WILDTRACK", truth, [detections(fields, scene)])
+    return found
 
 
 def few_cameras(data: Path, views: tuple[str, ...], step: int) -> Row:
@@ -127,11 +134,6 @@ def _tracked(tracks: Tracks, scene: Scene, frames: Sequence[int]) -> Detections:
     table = tracks.table[scene.interest[tracks.table["row"], tracks.table["column"]]]
     places = np.stack([table["x"], table["y"]], axis=-1)
     return {frame: places[table["frame"] == t] for t, frame in enumerate(frames)}
-
-
-def _posterior(presence: Floats) -> MixturePosterior:
-    """A posterior with one mode of given probabilities."""
-    return MixturePosterior((Mode(np.stack([1.0 - presence, presence], axis=-1), 0.0),))
 
 
 ROWS: dict[str, tuple[Callable[..., Row], tuple[Any, ...]]] = {

@@ -20,6 +20,8 @@ DIFFERENCES = (
     ("KSP*", "KSP, heaviest mode"),
     ("blobs", "cells"),
     ("blobs", "detector"),
+    ("boxes", "detector"),
+    ("mean field", "released form"),
 )
 BLOCK, DRAWS = 10, 2000  # frames of a block of the bootstrap, and its samples
 

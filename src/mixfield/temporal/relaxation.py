@@ -21,6 +21,7 @@ from mixfield.temporal.graph import Flow
 from mixfield.temporal.timegrid import Motion, TimeGrid
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
@@ -59,6 +60,12 @@ def lower_bound(costs: ModeCosts, grid: TimeGrid, multipliers: Floats, allowed: 
     flow = disjoint_paths(grid.graph, np.ascontiguousarray(cell).ravel())
     least = mode.min(1)
     return LowerBound(float(least.sum()) + flow.cost, mode - least[:, None], cell, flow)
+
+
+def bound_of_modes(costs: ModeCosts, modes: Ints, flow: Flow) -> LowerBound:
+    """`lower_bound` without multipliers, if only ``modes`` (T,) are allowed, from their min-cost flow."""
+    reduced = np.where(np.arange(costs.mode.shape[1]) == modes[:, None], 0.0, np.inf)
+    return LowerBound(costs.price(modes) + flow.cost, reduced, costs.chosen(modes), flow)
 
 
 def cell_reduced_costs(bound: LowerBound, grid: TimeGrid, motion: Motion) -> Floats:
