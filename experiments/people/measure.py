@@ -73,13 +73,11 @@ def detector(data: Path) -> Row:
 
 
 def wildtrack(data: Path, views: tuple[str, ...], noisy: bool) -> Row:
-    """Mean field on the whole area of WILDTRACK, of the default form and of POM's."""
+    """Mean field on the whole area of WILDTRACK, of POM's form and of the local one."""
     recording = Wildtrack(data / "people" / "wildtrack", views, noisy)
     truth, found = recording.truth(FRAMES), {}
-    for name, scene in {
-        "mean field": recording.scene,
-        "released form": replace(recording.scene, form="released"),
-    }.items():
+    for name, form in (("mean field", "released"), ("local form", "local")):
+        scene = replace(recording.scene, form=form)
         fields = {frame: occupancy_mean_field(scene, recording.masks(frame)) for frame in FRAMES}
         found[name] = score("WILDTRACK", truth, [detections(fields, scene)])
     return found

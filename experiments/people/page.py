@@ -21,7 +21,7 @@ DIFFERENCES = (
     ("blobs", "cells"),
     ("blobs", "detector"),
     ("boxes", "detector"),
-    ("mean field", "released form"),
+    ("local form", "mean field"),
 )
 BLOCK, DRAWS = 10, 2000  # frames of a block of the bootstrap, and its samples
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-MISMATCH = 0.05  # sigma of the local form: twenty nats for an unexplained silhouette
+MISMATCH = 0.05  # sigma of the local form: twenty nats for an unexplained silhouette, for silhouettes that fill boxes
 FORMS = {"released": 2, "article": 1, "local": 0}  # power of d in psi
 
 

@@ -20,7 +20,6 @@ MARGIN = 3.0  # metres of ground modelled beyond the area of interest: people th
 PERSON_HEIGHT = 40.0  # pixels that suffice to tell people apart; larger images are reduced
 SHARE = 0.2  # v over the area share of a person in the image: the released v = 0.01 on the released sample
 VISIBLE_SHARE = 0.5  # of a silhouette that must lie in the image
-MANY = 3  # cameras from which on each person is weighed alone, not against all others
 LEAST_GROUND = 0.01  # share of the cells that a camera must see
 
 
@@ -96,7 +95,7 @@ class Scene:
         density: float = DENSITY,
         variance: Sequence[float] | None = None,
         reduction: int | None = None,
-        form: str | None = None,
+        form: str = "released",
         observed: Sequence[ArrayLike | None] | None = None,
     ) -> Scene:
         """The scene of calibrated cameras.
@@ -110,7 +109,8 @@ class Scene:
         person : height and width in metres.
         density : prior number of people per square metre; the prior of a cell is its area times this.
         variance : see `Scene`.
-        form : see `Occupancy`; by default ``"local"`` for three or more cameras, else ``"released"``.
+        form : see `Occupancy`; ``"local"`` for crowds, if silhouettes fill the boxes of people, as those of instance
+            segmentation do and those of background subtraction do not.
         observed : for each camera None, or (height, width) where people can be seen, see `View`.
         reduction : see `Scene`; by default such that people are about 40 pixels tall in the view with the smallest.
         """
@@ -132,7 +132,7 @@ class Scene:
             region=region,
             reduction=max(1, round(height / PERSON_HEIGHT)) if reduction is None else reduction,
             cameras=tuple(cameras),
-            form=form or ("local" if len(cameras) >= MANY else "released"),
+            form=form,
         )
 
     @property
