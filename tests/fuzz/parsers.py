@@ -9,6 +9,7 @@ import io
 import json
 import re
 import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +23,7 @@ import mixfield as mf
 from experiments.people import cvml
 from mixfield.apps.kernels import Kernels
 from mixfield.batch.manifest import Manifest
-from mixfield.errors import MixfieldError, sentence
+from mixfield.errors import CalibrationWarning, MixfieldError, sentence
 from mixfield.io import (
     calibration,
     detections,
@@ -297,6 +298,13 @@ def _descriptions() -> list[bytes]:
     return [f"{name};{rest};\1".encode() for name, rest in shapes.items()]
 
 
+def _read_camera(path: Path) -> object:
+    """A camera, with the signs of its depths corrected where they must be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return calibration.read_camera(path)
+
+
 def _track_tables() -> list[bytes]:
     head = ",".join(tracks.RECORD.names or ())
     return [f"{head}\n{','.join(['1'] * len(tracks.RECORD.names or ()))}\n".encode(), f"{head}\n".encode()]
@@ -313,12 +321,12 @@ PARSERS = {
     "PR": Parser(".PR", uai.read_pr, lambda: [b"PR\n-12.5\n", b"PR\n-inf\n"]),
     "MAR": Parser(".MAR", uai.read_mar, lambda: [b"MAR\n2 2 0.5 0.5 3 0.2 0.3 0.5\n"]),
     "pom": Parser(".pom", lambda path: pom.parse_pom(path).scene(), _pom_files),
-    "calibration json": Parser(".json", calibration.read_camera, _json_cameras),
-    "calibration npz": Parser(".npz", calibration.read_camera, lambda: [_npz(K=_K, R=_R, t=_T, width=64, height=48)]),
-    "calibration OpenCV json": Parser(".json", calibration.read_camera, cache(lambda: _opencv_cameras(".json"))),
-    "calibration yaml": Parser(".yaml", calibration.read_camera, cache(lambda: _opencv_cameras(".yaml"))),
-    "calibration xml": Parser(".xml", calibration.read_camera, cache(lambda: _opencv_cameras(".xml"))),
-    "calibration Tsai": Parser(".xml", calibration.read_camera, lambda: [_TSAI]),
+    "calibration json": Parser(".json", _read_camera, _json_cameras),
+    "calibration npz": Parser(".npz", _read_camera, lambda: [_npz(K=_K, R=_R, t=_T, width=64, height=48)]),
+    "calibration OpenCV json": Parser(".json", _read_camera, cache(lambda: _opencv_cameras(".json"))),
+    "calibration yaml": Parser(".yaml", _read_camera, cache(lambda: _opencv_cameras(".yaml"))),
+    "calibration xml": Parser(".xml", _read_camera, cache(lambda: _opencv_cameras(".xml"))),
+    "calibration Tsai": Parser(".xml", _read_camera, lambda: [_TSAI]),
     "annotations": Parser(".xml", cvml.read_cvml, lambda: [_CVML]),
     "scene.toml": Parser(".toml", _read_scene, _scenes),
     "kernels.toml": Parser(
