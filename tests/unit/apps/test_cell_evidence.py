@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.cell_evidence import evidence, of_detections, of_map, peaks
+from mixfield.apps.cell_evidence import evidence, of_detections, of_map, peaks, summits
 from mixfield.apps.detections import make_detections
 from mixfield.scene.ground import Ground
 
@@ -63,3 +63,22 @@ def test_two_cameras_confirm_each_other_and_one_repeats_itself():
 def test_people_half_a_metre_apart_are_two_and_those_beyond_the_ground_are_left_out():
     found = make_detections([0] * 3, points=[(1.0, 1.0), (1.6, 1.0), (-3.0, 1.0)])
     assert len(of_detections(found, GROUND, []).cells) == 2
+
+
+@pytest.mark.parametrize("point", [(1.43, 1.6), (2.01, 1.24), (1.875, 1.375)])
+def test_the_summit_of_a_blob_is_between_cells(point):
+    squared = ((GROUND.centres() - point) ** 2).sum(-1)
+    found = of_map(0.95 * np.exp(-squared / (2 * 0.25**2)), GROUND)
+    np.testing.assert_allclose(found.points, [point], atol=1e-9)
+    assert found.presence.max() == pytest.approx(0.95)
+
+
+def test_single_cells_and_plateaus_have_their_summit_in_the_middle():
+    values = np.full((5, 6), 1e-9)
+    values[2, 3] = 0.9
+    steps, heights = summits(values, np.array([15]))
+    np.testing.assert_allclose(steps, 0.0)
+    np.testing.assert_allclose(heights, 0.9)
+    steps, heights = summits(np.full((5, 6), 0.7), np.array([0]))
+    np.testing.assert_allclose(steps, 0.0)
+    np.testing.assert_allclose(heights, 0.7)
