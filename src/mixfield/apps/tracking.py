@@ -29,7 +29,7 @@ from mixfield.temporal.windows import Segment, Windows, choose_in_windows
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MAX_SPEED = 4.0  # metres per second
+MAX_SPEED = 2.5  # metres per second
 WALKING = 0.9  # metres per second, standard deviation along an axis of people who walk at 1.3 m/s in any direction
 LOCALISATION = 0.2  # metres, standard deviation of the error of a position from frame to frame
 
@@ -130,7 +130,7 @@ class Tracks:
 
     def summary(self) -> dict[str, Any]:
         """Number, length, speed and confidence of tracks; speeds are per second or, without a frame rate, per frame."""
-        speed, limit = self._speeds(), self.motion.radius * self.ground.cell * (self.frame_rate or 1.0)
+        speed, limit = self._speeds(), self.motion.longest * self.ground.cell * (self.frame_rate or 1.0)
         lengths = [len(rows) for rows in self.by_identity.values()]
         return {
             "frames": self.frames,

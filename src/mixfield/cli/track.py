@@ -42,7 +42,7 @@ def track(
     frame_rate: Annotated[
         float | None, typer.Option(help="Frames per second.  [default: of the scene or its video]")
     ] = None,
-    max_speed: Annotated[float, typer.Option(help="Metres per second, with a frame rate.")] = 4.0,
+    max_speed: Annotated[float, typer.Option(help="Metres per second, with a frame rate.")] = 2.5,
     doors: Annotated[str, typer.Option(help="Where people come and go: border, anywhere or nowhere.")] = "border",
     entry_cost: Annotated[float | None, typer.Option(help="What each track must earn, in nats.")] = None,
     price: Annotated[str, typer.Option(help="Of a mode: posterior, or printed (as in the paper).")] = "posterior",

@@ -69,6 +69,11 @@ class Motion:
         near = (np.abs(steps) <= 1).all(1)
         return np.asarray(steps[near | (np.hypot(*steps.T) <= self.reach + TOLERANCE)])
 
+    @property
+    def longest(self) -> float:
+        """Length of the longest step within ``reach``, or of ``radius`` if that is not limited, in cells."""
+        return self.radius if np.isinf(self.reach) else float(np.hypot(*self.steps.T).max())
+
     @cached_property
     def step_cost(self) -> Floats:
         """(S,) d^2 / 2 sigma^2 of each of the ``steps``."""
