@@ -13,6 +13,7 @@ from experiments.commands.generic import generic
 from experiments.commands.interactive import interactive
 from experiments.commands.motivation import motivation
 from experiments.commands.occupancy import occupancy
+from experiments.commands.people import people
 from experiments.commands.segmentation import segmentation
 from experiments.commands.synthetic import synthetic
 from experiments.commands.temperature import temperature
@@ -28,8 +29,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 COMMANDS = (
-    *(occupancy, tracking, synthetic, temperature, motivation, segmentation, belief, video, generic, interactive),
-    collapsed,
+    (occupancy, tracking, people)
+    + (synthetic, temperature, motivation, generic, collapsed)
+    + (segmentation, belief, video, interactive)
 )
 for command in COMMANDS:
     app.command()(stoppable(command))

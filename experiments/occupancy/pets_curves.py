@@ -26,12 +26,12 @@ def pets_curves(recording: Pets, frames: Sequence[int], folder: Path, progress: 
     scene, truth = recording.scene(), recording.truth(frames)
     posteriors, single = frame_modes(recording, frames, folder, progress), frame_mean_fields(recording, frames)
     methods = {
-        "mean field": [_detections(single, scene)],
-        "best of 4 modes": _candidates(posteriors, scene),
-        "control": _trivial_variants(single, scene),
-        "heaviest mode": _candidates(posteriors, scene)[:1],
-        "mean field, one per person": [_detections(single, scene, one_per_person=True)],
-        "best of 4 modes, one per person": _candidates(posteriors, scene, one_per_person=True),
+        "mean field": [detections(single, scene)],
+        "best of 4 modes": mode_detections(posteriors, scene),
+        "control": trivial_variants(single, scene),
+        "heaviest mode": mode_detections(posteriors, scene)[:1],
+        "mean field, one per person": [detections(single, scene, one_per_person=True)],
+        "best of 4 modes, one per person": mode_detections(posteriors, scene, one_per_person=True),
     }
     return {
         "views": list(recording.views),
@@ -61,23 +61,23 @@ def _median_seconds(recording: Pets, frames: Sequence[int]) -> dict[str, float]:
     return dict(zip(("mean field", "modes"), np.median(times, axis=0).tolist(), strict=True))
 
 
-def _detections(modes: dict[int, Mode], scene: Scene, **options: Any) -> Detections:
+def detections(modes: dict[int, Mode], scene: Scene, **options: Any) -> Detections:
     return {frame: positions(mode, scene, **options) for frame, mode in modes.items()}
 
 
-def _candidates(posteriors: dict[int, MixturePosterior], scene: Scene, **options: Any) -> list[Detections]:
+def mode_detections(posteriors: dict[int, MixturePosterior], scene: Scene, **options: Any) -> list[Detections]:
     """The detections of the first, second, ... mode of every frame; a frame with fewer modes repeats its last."""
     count = max(len(posterior.modes) for posterior in posteriors.values())
     return [
-        _detections({frame: p.modes[min(k, len(p.modes) - 1)] for frame, p in posteriors.items()}, scene, **options)
+        detections({frame: p.modes[min(k, len(p.modes) - 1)] for frame, p in posteriors.items()}, scene, **options)
         for k in range(count)
     ]
 
 
-def _trivial_variants(modes: dict[int, Mode], scene: Scene) -> list[Detections]:
+def trivial_variants(modes: dict[int, Mode], scene: Scene) -> list[Detections]:
     """Mean field; with another threshold; with one person dropped at random; with all positions jittered."""
     rng = np.random.default_rng(0)
-    detections = _detections(modes, scene)
-    dropped = {f: np.delete(p, rng.integers(len(p)), 0) if len(p) else p for f, p in detections.items()}
-    jittered = {f: p + rng.normal(0.0, 0.25, p.shape) for f, p in detections.items()}
-    return [detections, _detections(modes, scene, threshold=0.2), dropped, jittered]
+    found = detections(modes, scene)
+    dropped = {f: np.delete(p, rng.integers(len(p)), 0) if len(p) else p for f, p in found.items()}
+    jittered = {f: p + rng.normal(0.0, 0.25, p.shape) for f, p in found.items()}
+    return [found, detections(modes, scene, threshold=0.2), dropped, jittered]

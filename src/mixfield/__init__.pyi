@@ -24,6 +24,7 @@ from .energy.gaussian import Bilateral as Bilateral
 from .energy.gaussian import Features as Features
 from .energy.gaussian import Gaussian as Gaussian
 from .energy.occupancy import Occupancy as Occupancy
+from .io.detections import read_detections as read_detections
 from .io.pom import read_pom as read_pom
 from .io.pom import write_pom as write_pom
 from .io.scene_file import read_scene as read_scene

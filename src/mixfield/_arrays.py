@@ -140,3 +140,12 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """The same array, read-only."""
     array.setflags(write=False)
     return array
+
+
+def block_means(values: Floats, side: int) -> Floats:
+    """Means over squares of ``side`` x ``side`` pixels; squares at the right and bottom edge are cut."""
+    height, width = values.shape
+    rows, columns = np.arange(0, height, side), np.arange(0, width, side)
+    sums = np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
+    counts = np.minimum(rows + side, height)[:, None] - rows[:, None]
+    return np.asarray(sums / (counts * (np.minimum(columns + side, width) - columns)))

@@ -68,3 +68,7 @@ class ReducedDepthWarning(MixfieldWarning):
 
 class FewerModesWarning(MixfieldWarning):
     """Fewer modes than asked for could be separated (``len(posterior.modes)``)."""
+
+
+class CalibrationWarning(MixfieldWarning):
+    """A calibration was corrected when it was read."""

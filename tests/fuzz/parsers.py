@@ -9,6 +9,7 @@ import io
 import json
 import re
 import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -22,9 +23,10 @@ import mixfield as mf
 from experiments.people import cvml
 from mixfield.apps.field_model import FieldModel
 from mixfield.batch.manifest import Manifest
-from mixfield.errors import MixfieldError, sentence
+from mixfield.errors import CalibrationWarning, MixfieldError, sentence
 from mixfield.io import (
     calibration,
+    detections,
     names,
     opencv,
     pom,
@@ -295,10 +297,22 @@ def _descriptions() -> list[bytes]:
     return [f"{name};{rest};\1".encode() for name, rest in shapes.items()]
 
 
+def _read_camera(path: Path) -> object:
+    """A camera, with the signs of its depths corrected where they must be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return calibration.read_camera(path)
+
+
 def _track_tables() -> list[bytes]:
     head = ",".join(tracks.RECORD.names or ())
     return [f"{head}\n{','.join(['1'] * len(tracks.RECORD.names or ()))}\n".encode(), f"{head}\n".encode()]
 
+
+_BOX_TABLE = b"frame,view,x,y,w,h,score\n0,View_001,1,2,3,4,0.5\n1,View_008,5,6,7,8,0.25\n"
+_MOT_TEXT = b"1,-1,10,20,5,8,0.5,-1,-1,-1\n2,3,0,0,4,4\n"
+_POINT_TABLE = b"frame,x,y,camera\n0,1.5,-2,0\n3,1,2,1\n"
+_COCO_RESULTS = b'[{"image_id": 3, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.7}, {"frame": 2, "x": 1, "y": 2}]'
 
 PARSERS = {
     "uai": Parser(".uai", mf.read_uai, _models),
@@ -306,12 +320,12 @@ PARSERS = {
     "PR": Parser(".PR", uai.read_pr, lambda: [b"PR\n-12.5\n", b"PR\n-inf\n"]),
     "MAR": Parser(".MAR", uai.read_mar, lambda: [b"MAR\n2 2 0.5 0.5 3 0.2 0.3 0.5\n"]),
     "pom": Parser(".pom", lambda path: pom.parse_pom(path).scene(), _pom_files),
-    "calibration json": Parser(".json", calibration.read_camera, _json_cameras),
-    "calibration npz": Parser(".npz", calibration.read_camera, lambda: [_npz(K=_K, R=_R, t=_T, width=64, height=48)]),
-    "calibration OpenCV json": Parser(".json", calibration.read_camera, cache(lambda: _opencv_cameras(".json"))),
-    "calibration yaml": Parser(".yaml", calibration.read_camera, cache(lambda: _opencv_cameras(".yaml"))),
-    "calibration xml": Parser(".xml", calibration.read_camera, cache(lambda: _opencv_cameras(".xml"))),
-    "calibration Tsai": Parser(".xml", calibration.read_camera, lambda: [_TSAI]),
+    "calibration json": Parser(".json", _read_camera, _json_cameras),
+    "calibration npz": Parser(".npz", _read_camera, lambda: [_npz(K=_K, R=_R, t=_T, width=64, height=48)]),
+    "calibration OpenCV json": Parser(".json", _read_camera, cache(lambda: _opencv_cameras(".json"))),
+    "calibration yaml": Parser(".yaml", _read_camera, cache(lambda: _opencv_cameras(".yaml"))),
+    "calibration xml": Parser(".xml", _read_camera, cache(lambda: _opencv_cameras(".xml"))),
+    "calibration Tsai": Parser(".xml", _read_camera, lambda: [_TSAI]),
     "annotations": Parser(".xml", cvml.read_cvml, lambda: [_CVML]),
     "scene.toml": Parser(".toml", _read_scene, _scenes),
     "model.toml": Parser(
@@ -339,5 +353,10 @@ PARSERS = {
     "video's arrays": Parser(".txt", _read_arrays_of_video, _descriptions),
     "numbers of tracks": Parser(".json", tracks.read_sidecar, _sidecars),
     "tracks": Parser(".csv", tracks.read_csv, _track_tables),
+    "detections csv": Parser(".csv", detections.read_detections, lambda: [_BOX_TABLE, _POINT_TABLE]),
+    "detections json": Parser(".json", detections.read_detections, lambda: [_COCO_RESULTS]),
+    "detections MOT": Parser(
+        ".txt", detections.read_detections, lambda: [b"1,-1,10,20,5,8,0.5,-1,-1,-1\n2,3,0,0,4,4\n"]
+    ),
     "manifest": Parser(".jsonl", _read_manifest, _manifests),
 }

@@ -2,6 +2,8 @@ from .annotation import Annotation as Annotation
 from .annotation import Suggestion as Suggestion
 from .detection import detect as detect
 from .detection import positions as positions
+from .detections import Detections as Detections
+from .detections import make_detections as make_detections
 from .field_model import FieldModel as FieldModel
 from .fitting import fit as fit
 from .kernels import Kernels as Kernels

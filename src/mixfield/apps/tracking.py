@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, tee
@@ -14,9 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield._progress import Progress, shown
+from mixfield.apps.cell_evidence import CellEvidence, evidence
+from mixfield.apps.detections import Detections, detections_in
 from mixfield.errors import MixfieldError
-from mixfield.mixture.posterior import MixturePosterior
+from mixfield.scene.camera import Camera, FromHomography
 from mixfield.scene.ground import Ground
+from mixfield.scene.scene import Scene
 from mixfield.temporal.choice import Path
 from mixfield.temporal.costs import Price, frame_costs, posterior_price
 from mixfield.temporal.timegrid import Motion
@@ -25,6 +28,13 @@ from mixfield.temporal.windows import Segment, Windows, choose_in_windows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+MAX_SPEED = 2.5  # metres per second
+WALKING = 0.9  # metres per second, standard deviation along an axis of people who walk at 1.3 m/s in any direction
+LOCALISATION = 0.2  # metres, standard deviation of the error of a position from frame to frame
+
+RECALL = 0.9
+CELL, AROUND = 0.25, 1.0  # metres: cells of a ground around detections, and how far it goes beyond them
 
 RECORD = np.dtype(
     [
@@ -53,8 +63,8 @@ class Tracks:
     Attributes
     ----------
     table : one record for each person in each frame, by identity and frame: ``identity``, ``frame``, ``row``,
-        ``column``, ``x`` and ``y`` of the centre of the cell in metres, and ``confidence``, the probability of presence
-        in the chosen mode, which is low where a track continues through missed detections.
+        ``column``, ``x`` and ``y`` of the centre of the cell, or of the detection there, in metres, and ``confidence``,
+        the probability of presence in the chosen mode, which is low where a track continues through missed detections.
     chosen_modes : (T,) index into ``posteriors[t].modes``.
     cost : of modes and tracks, in nats; the cheapest modes without tracks cost zero.
     bound : no other choice of modes and tracks costs less.
@@ -105,11 +115,22 @@ class Tracks:
             for identity, rows in self.by_identity.items()
         }
         gaps = [i for i, rows in self.by_identity.items() if (np.diff(rows["frame"]) != 1).any()]
-        return [f"track {i} has a gap" for i in gaps] + violations(paths, self.motion, self.frames)
+        return [f"track {i} has a gap" for i in gaps] + self._too_fast() + violations(paths, self.motion, self.frames)
+
+    def _too_fast(self) -> list[str]:
+        """A sentence for each track with a step between cells that is longer in metres than people move."""
+        reach = min(self.motion.reach, math.sqrt(2.0) * self.motion.radius)
+        limit, found = max(reach, math.sqrt(2.0)) * self.ground.cell, []
+        for identity, rows in self.by_identity.items():
+            places = self.ground.centres()[rows["row"], rows["column"]]
+            longest = float(np.linalg.norm(np.diff(places, axis=0), axis=-1).max(initial=0.0))
+            if longest > limit * (1 + 1e-9):
+                found.append(f"track {identity} moves {longest:.3g} m in a frame, more than {limit:.3g} m")
+        return found
 
     def summary(self) -> dict[str, Any]:
         """Number, length, speed and confidence of tracks; speeds are per second or, without a frame rate, per frame."""
-        speed, limit = self._speeds(), self.motion.radius * self.ground.cell * (self.frame_rate or 1.0)
+        speed, limit = self._speeds(), self.motion.longest * self.ground.cell * (self.frame_rate or 1.0)
         lengths = [len(rows) for rows in self.by_identity.values()]
         return {
             "frames": self.frames,
@@ -134,11 +155,14 @@ class Tracks:
 
 
 def track(
-    posteriors: Iterable[MixturePosterior],
-    scene: HasGround | Ground,
+    frames: Iterable[Any] | Detections,
+    scene: HasGround | Ground | None = None,
     *,
+    homography: ArrayLike | None = None,
+    recall: float = RECALL,
     frame_rate: float | None = None,
-    max_speed: float = 2.5,
+    max_speed: float = MAX_SPEED,
+    step_deviation: float | None = None,
     doors: str | ArrayLike = "border",
     entry_cost: float = 5.0,
     clip: float = 1e-6,
@@ -151,11 +175,20 @@ def track(
 
     Parameters
     ----------
-    posteriors : one per frame over the ground (rows, columns), label 1 for "occupied"; any iterable, of which no more
-        than a window is in memory.
-    scene : a ground, or anything with a ``ground``.
-    frame_rate : frames per second; with it a person moves at most ``max_speed`` metres per second, without it at most
-        one cell per frame.
+    frames : of each frame a posterior over the ground (rows, columns), label 1 for "occupied"; or a map (rows, columns)
+        of probabilities, such as the heat map of a network, of which peaks count; or detections, boxes or points of the
+        ground with scores, as arrays or as a detector returns them (see `mixfield.apps.detections.detections_in`).
+        Any iterable, of which no more than a window is in memory; or `Detections` (`mixfield.read_detections`).
+    scene : a ground, or anything with a ``ground``.  Boxes need its cameras; without a scene the ground is a rectangle
+        around the detections.
+    homography : (3, 3) from metres on the ground to pixels, or one per camera, for boxes without calibrated cameras.
+    recall : probability that a person who is there is detected; a track pays for each frame in which it is not.  For
+        maps and detections; posteriors have their own probabilities.
+    frame_rate : frames per second; with it a person moves at most ``max_speed`` metres per second in any direction
+        (or to one of the eight cells around, if these are farther), without it at most one cell per frame.
+    step_deviation : sigma, the standard deviation in metres of a step along x and along y: a step over d metres costs
+        d^2 / 2 sigma^2.  By default sqrt((0.9 / frame_rate)^2 + 0.2^2): people walk at 1.3 m/s, and are localised to
+        0.2 m; without a frame rate, and with ``math.inf``, steps cost nothing.
     doors : where tracks begin and end: ``"border"``, ``"anywhere"``, ``"nowhere"``, or (rows, columns) booleans.  In
         the first and the last frame they begin and end anywhere.
     entry_cost : cost of each track in nats: minus the log-probability that a person enters.  0 in the article, where a
@@ -179,34 +212,80 @@ def track(
     >>> tracks.table["row"].tolist(), tracks.violations(), round(tracks.gap, 3)
     ([0, 1, 2], [], 0.0)
     """
-    ground = scene if isinstance(scene, Ground) else scene.ground
+    cameras = _cameras(scene, homography)
+    frames = frames if scene is not None else _in_memory(frames)
+    ground = _ground(frames, scene, cameras)
+    if not 0 < recall < 1:
+        raise MixfieldError(f"recall must be a probability between 0 and 1, got {recall!r}")
     if not 0 < clip < 0.5:
         raise MixfieldError(f"clip must lie between 0 and 0.5, got {clip!r}")
     seconds = _arrays.positive("time_limit", time_limit)
-    motion = Motion(ground.shape, _radius(ground, frame_rate, max_speed), _doors(doors, ground), entry_cost)
-    for_costs, for_confidence = tee(_presence(posteriors, ground))
-    frames = (frame_costs(weights, q, clip=clip, price=price) for weights, q in for_costs)
+    motion = _motion(ground, frame_rate, max_speed, step_deviation, _doors(doors, ground), entry_cost)
+    for_costs, for_records = tee(evidence(frames, ground, cameras, recall))
+    costs = (frame_costs(one.weights, one.presence, clip=clip, price=price) for one in for_costs)
     segments, tables = [], []
-    with shown(progress, "frames", _length(posteriors)) as advance:
-        for segment in choose_in_windows(frames, motion, windows=windows, time_limit=seconds, progress=advance):
-            solved = islice(for_confidence, len(segment.modes))
-            presence = [q[k] for (_, q), k in zip(solved, segment.modes.tolist(), strict=True)]
+    with shown(progress, "frames", _length(frames)) as advance:
+        for segment in choose_in_windows(costs, motion, windows=windows, time_limit=seconds, progress=advance):
             segments.append(segment)
-            tables.append(_records(segment, np.stack(presence), ground))
+            tables.append(_records(segment, list(islice(for_records, len(segment.modes))), ground))
     return _joined(segments, tables, ground, motion, frame_rate)
 
 
-def _length(posteriors: Iterable[MixturePosterior]) -> int | None:
+def _length(frames: Iterable[Any] | Detections) -> int | None:
     """Number of frames; None for a generator."""
-    return len(posteriors) if isinstance(posteriors, Sized) else None
+    if isinstance(frames, Detections):
+        return len(frames.frames())
+    return len(frames) if isinstance(frames, Sized) else None
 
 
-def _radius(ground: Ground, frame_rate: float | None, max_speed: float) -> int:
-    """Cells that a person moves at most per frame."""
+def _in_memory(frames: Iterable[Any] | Detections) -> Any:
+    return frames if isinstance(frames, Detections) else list(frames)
+
+
+def _cameras(scene: HasGround | Ground | None, homography: ArrayLike | None) -> Sequence[Camera]:
+    """The cameras of the scene, or those of homographies."""
+    if homography is None:
+        return scene.cameras if isinstance(scene, Scene) else ()
+    matrices = _arrays.floats("homography", homography)
+    if matrices.shape[-2:] != (3, 3) or matrices.ndim not in (2, 3):
+        raise MixfieldError(f"homography must have shape (3, 3), or (cameras, 3, 3), got {matrices.shape}")
+    return [FromHomography(1, 1, matrix) for matrix in matrices.reshape(-1, 3, 3)]
+
+
+def _ground(frames: Any, scene: HasGround | Ground | None, cameras: Sequence[Camera]) -> Ground:
+    """The ground of the scene; without one, the cells around all detections."""
+    if scene is not None:
+        return scene if isinstance(scene, Ground) else scene.ground
+    parts = (
+        [frames]
+        if isinstance(frames, Detections)
+        else [detections_in(f, t, len(cameras)) for t, f in enumerate(frames)]
+    )
+    points = np.concatenate([np.zeros((0, 2)), *(part.on_ground(cameras) for part in parts)])
+    points = points[np.isfinite(points).all(1)]
+    if len(points) == 0:
+        raise MixfieldError("without detections on the ground, track needs a scene")
+    low, high = np.floor(points.min(0) - AROUND), np.ceil(points.max(0) + AROUND)
+    columns, rows = np.ceil((high - low) / CELL).astype(int).tolist()
+    return Ground((rows, columns), CELL, (float(low[0]), float(low[1])))
+
+
+def _motion(
+    ground: Ground,
+    frame_rate: float | None,
+    max_speed: float,
+    step_deviation: float | None,
+    doors: NDArray[np.bool_],
+    entry_cost: float,
+) -> Motion:
+    """The motion, its lengths in cells."""
     if frame_rate is None:
-        return 1
-    step = _arrays.positive("max_speed", max_speed) / _arrays.positive("frame_rate", frame_rate)
-    return max(1, math.ceil(step / ground.cell - 1e-9))
+        sigma = math.inf if step_deviation is None else step_deviation
+        return Motion(ground.shape, 1, doors, entry_cost, sigma=sigma / ground.cell)
+    rate = _arrays.positive("frame_rate", frame_rate)
+    reach = _arrays.positive("max_speed", max_speed) / rate / ground.cell
+    sigma = math.hypot(WALKING / rate, LOCALISATION) if step_deviation is None else step_deviation
+    return Motion(ground.shape, max(1, math.floor(reach + 1e-9)), doors, entry_cost, reach, sigma / ground.cell)
 
 
 def _doors(doors: str | ArrayLike, ground: Ground) -> NDArray[np.bool_]:
@@ -222,32 +301,17 @@ def _doors(doors: str | ArrayLike, ground: Ground) -> NDArray[np.bool_]:
     return named[doors]
 
 
-def _presence(posteriors: Iterable[MixturePosterior], ground: Ground) -> Iterator[tuple[Floats, Floats]]:
-    """Weights (K,) and probabilities of presence (K, n) of each frame."""
-    for t, posterior in enumerate(posteriors):
-        if not isinstance(posterior, MixturePosterior):
-            raise MixfieldError(
-                f"posteriors must hold one MixturePosterior per frame, got {type(posterior).__name__} for frame {t}"
-            )
-        for mode in posterior.modes:
-            _arrays.check_shape(
-                f"posterior of frame {t}", mode.marginals, (*ground.shape, 2), "= (rows, columns, 2) of the ground"
-            )
-            if np.isnan(mode.marginals).any():
-                raise MixfieldError(f"posterior of frame {t} must not contain NaN")
-        yield posterior.weights, np.stack([mode.marginals[..., 1].ravel() for mode in posterior.modes])
-
-
-def _records(segment: Segment, presence: Floats, ground: Ground) -> NDArray[np.void]:
-    """Records of the tracks of a segment; ``presence`` (frames, n) are the probabilities of its chosen modes."""
-    centres = ground.centres().reshape(-1, 2)
-    parts = []
+def _records(segment: Segment, frames: Sequence[CellEvidence], ground: Ground) -> NDArray[np.void]:
+    """Records of the tracks of a segment, whose frames are ``frames``."""
+    centres, parts = ground.centres().reshape(-1, 2), []
+    exact = [dict(zip(one.cells.tolist(), one.points.tolist(), strict=True)) for one in frames]
     for identity, path in segment.paths.items():
-        part = np.zeros(len(path.cells), RECORD)
+        cells, within = path.cells.tolist(), (path.frames - segment.first).tolist()
+        part = np.zeros(len(cells), RECORD)
         part["identity"], part["frame"] = identity, path.frames
         part["row"], part["column"] = np.divmod(path.cells, ground.shape[1])
-        part["x"], part["y"] = centres[path.cells].T
-        part["confidence"] = presence[path.frames - segment.first, path.cells]
+        part["x"], part["y"] = np.array([exact[t].get(i, centres[i]) for t, i in zip(within, cells, strict=True)]).T
+        part["confidence"] = [frames[t].presence[segment.modes[t], i] for t, i in zip(within, cells, strict=True)]
         parts.append(part)
     return np.concatenate([*parts, np.zeros(0, RECORD)])
 

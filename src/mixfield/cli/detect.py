@@ -31,9 +31,7 @@ def detect(
     ),
     criterion: Annotated[str, typer.Option(help="field (ours), neighbourhood or paper.")] = "field",
     pictures: Annotated[int, typer.Option(min=0, help="A picture of every n-th frame; 0 for none.")] = 1,
-    init: Annotated[
-        list[Path] | None, typer.Option(help="Write the scene file from these calibrations, one per camera, and stop.")
-    ] = None,
+    init: Annotated[list[Path] | None, typer.Option(help="Write the scene file from calibrations; stop.")] = None,
     unit: Annotated[
         str, typer.Option(help="With --init: m, cm or mm of the calibrations.  [default: guessed, and said]")
     ] = "",

@@ -1,4 +1,4 @@
-"""``mixfield track``: tracks from a folder of posteriors."""
+"""``mixfield track``: tracks from a folder of posteriors, or from the detections in a file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from mixfield.cli.options import Json, check_target
 from mixfield.cli.terminal import Progress, say
 
 if TYPE_CHECKING:
+    from mixfield.apps.detections import Detections
     from mixfield.apps.tracking import Tracks
     from mixfield.mixture.posterior import MixturePosterior
     from mixfield.scene.ground import Ground
@@ -27,7 +28,12 @@ NOTHING_WRITTEN = "no tracks were written; the same command begins again, and a 
 
 
 def track(
-    modes: Annotated[Path, typer.Argument(help="Folder of posteriors, one .npz per frame, as mixfield detect writes.")],
+    modes: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of posteriors, one .npz per frame, of mixfield detect; or detections (.csv, .json, MOT .txt)."
+        ),
+    ],
     scene: Annotated[Path | None, typer.Option(help="The scene.toml or .pom file that they are about.")] = None,
     cell: Annotated[float, typer.Option(help="Without a scene: side of a cell in metres.")] = 0.25,
     out: Annotated[Path, typer.Option(help="Table of tracks; .txt (MOT), .json and .html go beside it.")] = Path(
@@ -49,19 +55,18 @@ def track(
     import mixfield as mf
 
     check_target(out)
-    paths = _posteriors(modes)
-    numbers = [_number(path, i) for i, path in enumerate(paths)]
-    where = _scene(scene, cell, paths[0])
+    frames, numbers, first = _detections(modes) if modes.is_file() else _posteriors(modes)
+    where = _scene(scene, cell, first)
     rate = _recorded_rate(scene, numbers) if frame_rate is None else frame_rate
     options: dict[str, Any] = {"frame_rate": rate, "max_speed": max_speed, "doors": doors}
     options |= {"price": _price(price), "windows": mf.temporal.Windows(window, overlap), "time_limit": time_limit}
     options |= {} if entry_cost is None else {"entry_cost": entry_cost}
     started = time.perf_counter()
-    with Progress("frames", len(paths), quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
-        tracks = mf.track(_loaded(paths), where, progress=advance, **options)
+    with Progress("frames", len(numbers), quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
+        tracks = mf.track(frames, where, progress=advance, **options)
     facts = tracks.summary() | {"seconds": time.perf_counter() - started, "table": str(out), "frame_rate": rate}
     facts["notes"] = _notes(facts, max_speed)
-    _write(out, tracks, where, numbers, f"Tracks of {modes}")
+    _write(out, tracks, tracks.ground if where is None else where, numbers, f"Tracks of {modes}")
     if as_json:
         typer.echo(json.dumps(facts))
     else:
@@ -128,14 +133,22 @@ def _price(name: str) -> Any:
     return prices[name]
 
 
-def _posteriors(folder: Path) -> list[Path]:
-    """The files of a folder in the order of their frame numbers."""
+def _posteriors(folder: Path) -> tuple[Iterator[MixturePosterior], list[int], Path | None]:
+    """The posteriors of a folder in the order of their frame numbers, these numbers, and the first file."""
     from mixfield.errors import MixfieldError
 
     paths = sorted(folder.glob("*.npz"), key=lambda path: (_number(path, -1), path.name))
     if not paths:
         raise MixfieldError(f"no posteriors (*.npz) in {folder}; mixfield detect writes them")
-    return paths
+    return _loaded(paths), [_number(path, i) for i, path in enumerate(paths)], paths[0]
+
+
+def _detections(path: Path) -> tuple[Detections, list[int], Path | None]:
+    """The detections of a file, and the numbers of their frames."""
+    import mixfield as mf
+
+    found = mf.read_detections(path)
+    return found, list(found.frames()), None
 
 
 def _number(path: Path, default: int) -> int:
@@ -151,14 +164,16 @@ def _loaded(paths: list[Path]) -> Iterator[MixturePosterior]:
         yield mf.load(path)
 
 
-def _scene(path: Path | None, cell: float, posterior: Path) -> Scene | Ground:
-    """The scene file, or without one a ground of the shape of a posterior."""
+def _scene(path: Path | None, cell: float, posterior: Path | None) -> Scene | Ground | None:
+    """The scene file; without one a ground of the shape of a posterior, or None for detections."""
     import mixfield as mf
     from mixfield.errors import MixfieldError
     from mixfield.scene import Ground
 
     if path is not None:
         return mf.read_pom(path) if path.suffix == ".pom" else mf.read_scene(path)
+    if posterior is None:
+        return None
     shape = mf.load(posterior).shape
     if len(shape) != 2:
         raise MixfieldError(f"{posterior} is not about a ground: its field has shape {shape}, not (rows, columns)")

@@ -5,7 +5,13 @@ Camera c has a soft foreground ``B``; the people at the occupied cells cover a u
 
     E(x) = sum_c psi(d_c) - sum_n [x_n log eps + (1 - x_n) log(1 - eps)]
 
-where ``psi(d) = d^2 / 2 v`` in the released program and ``d / sigma`` in the article.
+where ``psi(d) = d^2 / 2 v`` in the released program and ``d / sigma`` in the article.  Both divide by the area of all
+people, so that one more person counts the less the more there are.  The local form does not,
+
+    psi = (1 / sigma) sum_p w(p) |A(p) - B(p)|,    w(p) = 1 / (area of a person at p),
+
+so that an unexplained silhouette costs 1 / sigma in every view, near and far, in a crowd and alone: sigma is the mean
+share of a person's box that is wrong.  It is linear in each x_n, so its mean field needs no approximation of psi.
 """
 
 from __future__ import annotations
@@ -27,7 +33,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-FORMS = {"released": 2, "article": 1}  # power of d in psi
+MISMATCH = 0.05  # sigma of the local form: twenty nats for an unexplained silhouette, for silhouettes that fill boxes
+FORMS = {"released": 2, "article": 1, "local": 0}  # power of d in psi
 
 
 class Occupancy:
@@ -39,9 +46,11 @@ class Occupancy:
     masks : one array (H, W) per view, foreground in [0, 1] (booleans and soft masks alike); 8-bit images are divided
         by 255, unless they hold nothing but 0 and 1.  At the size of the view, or already reduced by
         ``scene.reduction``.
-    form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma.
-    variance : v (or sigma) of every view, or one per view; ``scene.scales`` by default: those of the scene, or else in
-        proportion to the share of the image that a person covers and to the number of views that see the same cells.
+    form : ``"released"`` for d^2 / 2v as in the released program, ``"article"`` for d / sigma, ``"local"`` for the
+        mismatch of each person over sigma; by default that of the scene.
+    variance : v (or sigma) of every view, or one per view; by default ``scene.scales`` (`MISMATCH` in the local form):
+        those of the scene, or else in proportion to the share of the image that a person covers and to the number of
+        views that see the same cells.
     noise : eta, an area of noise as a share of the image.
     ignored : cells that are empty with a higher probability are left out of the average image; 1 leaves out none.
     damping : weight of the old probability in an update.
@@ -61,12 +70,13 @@ class Occupancy:
         scene: Scene,
         masks: Sequence[ArrayLike],
         *,
-        form: str = "released",
+        form: str | None = None,
         variance: float | Sequence[float] | None = None,
         noise: float = 0.01,
         ignored: float = 1.0,
         damping: float = 0.8,
     ) -> None:
+        form = scene.form if form is None else form
         if form not in FORMS:
             raise MixfieldError(f"form must be one of {sorted(FORMS)}, got {form!r}")
         if not 0 < ignored <= 1:
@@ -80,9 +90,12 @@ class Occupancy:
         self.masks = tuple(
             foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True)
         )
-        self.variance = _per_view(scene.scales if variance is None else variance, len(masks))
+        default = scene.variance or MISMATCH if form == "local" else scene.scales
+        self.variance = _per_view(default if variance is None else variance, len(masks))
         self._views = scene.reduced_views
-        self._form, self._noise, self._ignored = form, _arrays.positive("noise", noise), ignored
+        self._weights = tuple(_pixel_weights(view, form) for view in self._views)
+        self._form, self._ignored = form, ignored
+        self._noise = 0.0 if form == "local" else _arrays.positive("noise", noise)
 
     def __repr__(self) -> str:
         rows, columns = self.shape
@@ -91,10 +104,14 @@ class Occupancy:
     @cached_property
     def views(self) -> Views:
         """Masks and rectangles as arrays of `kernels.silhouettes`."""
-        blocks = [_blocks(mask, *view.edges) for mask, view in zip(self.masks, self._views, strict=True)]
+        weighted = [mask * weight for mask, weight in zip(self.masks, self._weights, strict=True)]
+        blocks = [
+            np.stack([_blocks(image, *view.edges) for image in (weight, mask)], axis=-1)
+            for weight, mask, view in zip(self._weights, weighted, self._views, strict=True)
+        ]
         seen = [np.flatnonzero(view.visible) for view in self._views]
         power = FORMS[self._form]
-        area = np.array([mask.size for mask in self.masks], np.float64)
+        area = np.array([weight.sum() for weight in self._weights])
         return kernels.silhouettes.Views(
             height=np.array([len(block) for block in blocks], np.int32),
             width=np.array([block.shape[1] for block in blocks], np.int32),
@@ -105,9 +122,9 @@ class Occupancy:
             corner=np.concatenate([view.corners for view in self._views]),
             area=area,
             bare=area - np.array([block[..., 0].sum() for block in blocks]),
-            bare_mask=np.array([m.sum() - block[..., 1].sum() for m, block in zip(self.masks, blocks, strict=True)]),
-            foreground=np.array([mask.sum() for mask in self.masks]),
-            weight=1.0 / (power * np.array(self.variance)),
+            bare_mask=np.array([m.sum() - block[..., 1].sum() for m, block in zip(weighted, blocks, strict=True)]),
+            foreground=np.array([mask.sum() for mask in weighted]),
+            weight=1.0 / (max(power, 1) * np.array(self.variance)),
             power=power,
             noise=self._noise,
             ignored=self._ignored,
@@ -144,15 +161,15 @@ class Occupancy:
         occupied = _arrays.integers("x", x, low=0, high=2)
         _arrays.check_shape("x", occupied, self.shape, "= shape of the ground")
         cost = float(self.prior_costs[occupied].sum())
-        for view, mask, variance in zip(self._views, self.masks, self.variance, strict=True):
+        power = FORMS[self._form]
+        for view, mask, weight, variance in zip(self._views, self.masks, self._weights, self.variance, strict=True):
             covered = np.zeros((view.height + 1, view.width + 1))
             for left, top, right, bottom in view.boxes[view.visible & (occupied.ravel() == 1)]:
                 covered[[top, top, bottom, bottom], [left, right, left, right]] += [1, -1, -1, 1]
             image = covered.cumsum(0).cumsum(1)[:-1, :-1] > 0.5
-            size = image.sum() + self._noise * mask.size
-            distance = (size - 2.0 * mask[image].sum() + mask.sum()) / size
-            power = FORMS[self._form]
-            cost += distance**power / (power * variance)
+            size = weight[image].sum() + self._noise * weight.sum()
+            wrong = size - 2.0 * (weight * mask)[image].sum() + (weight * mask).sum()
+            cost += wrong / variance if power == 0 else (wrong / size) ** power / (power * variance)
         return cost
 
     def _psi(self, q: ArrayLike) -> tuple[Floats, Floats]:
@@ -195,16 +212,7 @@ def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
         raise MixfieldError(f"{name} must hold numbers in [0, 1] (or 8-bit grey values)")
     if reduction == 1 or values.shape == small:
         return np.ascontiguousarray(values)
-    return _block_means(values, reduction)
-
-
-def _block_means(values: Floats, side: int) -> Floats:
-    """Means over squares of ``side`` x ``side`` pixels; squares at the right and bottom edge are cut."""
-    height, width = values.shape
-    rows, columns = np.arange(0, height, side), np.arange(0, width, side)
-    sums = np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
-    counts = np.minimum(rows + side, height)[:, None] - rows[:, None]
-    return np.asarray(sums / (counts * (np.minimum(columns + side, width) - columns)))
+    return _arrays.block_means(values, reduction)
 
 
 def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
@@ -212,9 +220,14 @@ def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _blocks(mask: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-    """(H, W, 2) pixels and foreground of the blocks between edges; zeros below pad H to a multiple of four."""
-    inside = mask[rows[0] : rows[-1], columns[0] : columns[-1]]
+def _pixel_weights(view: View, form: str) -> Floats:
+    """(H, W) weight of each pixel: whether it is observed, and in the local form over the area of a person there."""
+    observed = np.ones((view.height, view.width)) if view.observed is None else view.observed
+    return observed * view.person_weights if form == "local" else observed
+
+
+def _blocks(image: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
+    """(H, W) sums of an image over the blocks between edges; zeros below pad H to a multiple of four."""
+    inside = image[rows[0] : rows[-1], columns[0] : columns[-1]]
     sums = np.add.reduceat(np.add.reduceat(inside, rows[:-1] - rows[0], axis=0), columns[:-1] - columns[0], axis=1)
-    both = np.stack([np.outer(np.diff(rows), np.diff(columns)), sums], axis=-1)
-    return np.pad(both, ((0, -len(both) % 4), (0, 0), (0, 0)))
+    return np.pad(sums, ((0, -len(sums) % 4), (0, 0)))

@@ -1,3 +1,5 @@
+from .camera_folder import read_cameras as read_cameras
+from .detections import read_detections as read_detections
 from .images import read_image as read_image
 from .images import read_label_map as read_label_map
 from .images import write_label_map as write_label_map

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays, _npy
-from mixfield.errors import FileFormatError
+from mixfield.errors import CalibrationWarning, FileFormatError
 from mixfield.io.documents import MAX_DOCUMENT, read_json, read_xml
 from mixfield.io.storage import read_storage
 from mixfield.scene.camera import Calibrated, Camera, FromHomography
@@ -37,7 +38,14 @@ MAX_COEFFICIENTS = 8  # of the distortion
 ROTATION_TOLERANCE = 1e-3
 
 
-def read_camera(path: StrPath, *, unit: float | None = None, size: Size | None = None) -> Camera:
+def read_camera(
+    path: StrPath,
+    *,
+    extrinsics: StrPath | None = None,
+    unit: float | None = None,
+    size: Size | None = None,
+    name: str | None = None,
+) -> Camera:
     """Read a calibration.
 
     Parameters
@@ -45,15 +53,24 @@ def read_camera(path: StrPath, *, unit: float | None = None, size: Size | None =
     path : ``.xml`` of Tsai's model (PETS), ``.yaml``, ``.yml`` or ``.xml`` of OpenCV, ``.json`` or ``.npz``.  All but
         Tsai's contain K, R (a matrix or a rotation vector), t, distortion, and the width and height of the image; a
         file with a ``homography`` from the ground to pixels instead of K, R and t gives an upright camera.
+    extrinsics : a second file with R and t, where ``path`` has only K and distortion.
     unit : metres per unit of the file; by default 0.001 for Tsai XML and 1 for the others.
     size : (width, height) of the image, for files without it.
+    name : of the camera; by default of the file.
+
+    Warns
+    -----
+    CalibrationWarning
+        R and t put the ground behind the camera, as those of MultiviewX do: their signs are changed.
     """
     path = Path(path)
     root = read_xml(path) if path.suffix.lower() == ".xml" else None
     if root is not None and root.tag == "Camera":
         return _tsai_camera(_TsaiFile(path, root), TSAI_UNIT if unit is None else unit)
     unit = OPENCV_UNIT if unit is None else unit
-    return camera_from(_contents(path), unit=unit, size=size, name=path.stem, where=str(path))
+    values = dict(_contents(path)) | ({} if extrinsics is None else dict(_contents(Path(extrinsics))))
+    where = str(path) if extrinsics is None else f"{path} with {extrinsics}"
+    return camera_from(values, unit=unit, size=size, name=path.stem if name is None else name, where=where)
 
 
 def camera_from(
@@ -96,7 +113,25 @@ def _camera(values: Mapping[str, Any], unit: float, size: Size | None, name: str
     distortion = np.asarray(found.get("distortion", np.zeros(5)), np.float64).ravel()[:MAX_COEFFICIENTS]
     lens = OpenCVLens(_matrix(found["K"], (3, 3), "K", where), distortion)
     translation = unit * _matrix(found["t"], (3,), "t", where)
-    return Calibrated(width, height, _rotation(found["R"], where), translation, lens, name)
+    camera = Calibrated(width, height, _rotation(found["R"], where), translation, lens, name)
+    return _facing_the_ground(camera, where)
+
+
+def _facing_the_ground(camera: Calibrated, where: str) -> Calibrated:
+    """The camera, with -R and -t if only these put the ground in the middle of its lower edge before it.
+
+    Both project to the same pixels, so that calibrations whose depth is negative go unnoticed in OpenCV.
+    """
+    pixel = np.array([camera.width / 2, float(camera.height)])
+    turned = replace(camera, rotation=-camera.rotation, translation=-camera.translation)
+    if np.isfinite(camera.to_ground(pixel)).all() or not np.isfinite(turned.to_ground(pixel)).all():
+        return camera
+    warnings.warn(
+        f"{where} puts the ground behind the camera: the signs of R and t were changed",
+        CalibrationWarning,
+        stacklevel=2,
+    )
+    return turned
 
 
 def _image_size(found: Mapping[str, Any], where: str) -> Size:

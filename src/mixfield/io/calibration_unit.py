@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 import numpy as np
 
-from mixfield.io.calibration import read_camera
+from mixfield.errors import CalibrationWarning
+from mixfield.io.calibration import Size, read_camera
 from mixfield.scene.camera import Calibrated, Camera
 
 StrPath = str | os.PathLike[str]
@@ -16,11 +18,17 @@ TYPICAL_HEIGHT, TYPICAL_EXTENT = 4.0, 12.0  # metres of a camera above the groun
 PLAUSIBLE = 15.0  # factor from the typical length within which a unit is not doubted
 
 
-def guessed_unit(path: StrPath) -> float | None:
-    """Metres per unit of a calibration file; None if the default of its format is plausible."""
-    if abs(_doubt(read_camera(path))) <= np.log(PLAUSIBLE):
+def guessed_unit(path: StrPath, *, extrinsics: StrPath | None = None, size: Size | None = None) -> float | None:
+    """Metres per unit of a calibration file; None if the default of its format is plausible.  See `read_camera`."""
+
+    def doubt(unit: float | None) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)  # it is said when the camera is used
+            return abs(_doubt(read_camera(path, extrinsics=extrinsics, size=size, unit=unit)))
+
+    if doubt(None) <= np.log(PLAUSIBLE):
         return None
-    doubts = {unit: abs(_doubt(read_camera(path, unit=unit))) for unit in UNITS.values()}
+    doubts = {unit: doubt(unit) for unit in UNITS.values()}
     best = min(doubts, key=lambda unit: doubts[unit])
     return best if doubts[best] <= np.log(PLAUSIBLE) else None
 

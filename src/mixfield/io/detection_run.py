@@ -68,6 +68,7 @@ class DetectionRun:
         digest = hashlib.sha256()
         for view in scene.views:
             digest.update(view.boxes.tobytes())
+            digest.update(b"" if view.observed is None else view.observed.tobytes())
         digest.update(np.asarray(scene.interest).tobytes())
         return {
             "mixfield": __version__,
@@ -79,6 +80,7 @@ class DetectionRun:
             "prior": scene.prior,
             "variance": None if scene.variance is None else list(scene.variance),
             "reduction": scene.reduction,
+            "form": scene.form,
             "modes": self.n_modes,
             "criterion": self.criterion,
         }

@@ -66,14 +66,26 @@ def read_toml(path: StrPath) -> dict[str, Any]:
 
 def read_json(path: StrPath) -> dict[str, Any]:
     """The object of a JSON file."""
-    text = read_text(path)
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{path} is not a JSON file: {error}") from None
+    content = _json(path)
     if not isinstance(content, dict):
         raise FileFormatError(f"{path} must hold a JSON object")
     return content
+
+
+def read_json_list(path: StrPath) -> list[Any]:
+    """The list of a JSON file."""
+    content = _json(path)
+    if not isinstance(content, list):
+        raise FileFormatError(f"{path} must hold a JSON list")
+    return content
+
+
+def _json(path: StrPath) -> Any:
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path} is not a JSON file: {error}") from None
 
 
 def read_xml(path: StrPath) -> Element:

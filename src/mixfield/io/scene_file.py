@@ -10,8 +10,10 @@
 
     [[camera]]
     calibration = "View_001.xml"          # or ground_points and image_points (four or more), and size = [768, 576]
+    extrinsics = "extr.xml"               # if R and t are in a second file
     unit = 0.001                          # metres per unit of the calibration, if not the default
     footage = "vtest.avi"                 # a video, or images such as "frames/{frame:04d}.jpg"
+    hidden = "sign.png"                   # white where something that never moves hides people
     masks = "masks/{frame:04d}.png"       # without them masks are computed from the footage
 
 Instead of cameras with calibrations, ``pom = "room.pom"`` takes the rectangles of a POM file; ``rows``, ``columns``,
@@ -31,7 +33,8 @@ from numpy.typing import NDArray
 
 from mixfield import _arrays, _files
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.io import calibration
+from mixfield.io import calibration, opencv
+from mixfield.io.camera_folder import CalibrationFiles
 from mixfield.io.documents import read_toml
 from mixfield.io.footage import CameraFootage, Footage
 from mixfield.io.frame_source import ImageSequence, open_frames
@@ -44,12 +47,14 @@ StrPath = str | os.PathLike[str]
 Table = dict[str, Any]
 
 _FOOTAGE_KEYS = {"background", "frame_rate", "camera"}
-_SCENE_KEYS = {"area", "cell", "margin", "density", "person", "variance", "reduction"} | _FOOTAGE_KEYS
+_SCENE_KEYS = {"area", "cell", "margin", "density", "person", "variance", "reduction", "form"} | _FOOTAGE_KEYS
 _POM_KEYS = {"pom", "rows", "columns", "cell", "origin"} | _FOOTAGE_KEYS
 _PERSON_KEYS = {"height", "width"}
-_CAMERA_KEYS = {"name", "calibration", "unit", "size", "ground_points", "image_points", "footage", "masks"}
-_OPTIONS = ("cell", "margin", "density", "variance", "reduction")  # of Scene.from_cameras
+_CALIBRATION_KEYS = {"calibration", "extrinsics", "unit", "size", "ground_points", "image_points"}
+_CAMERA_KEYS = {"name", "footage", "masks", "hidden"} | _CALIBRATION_KEYS
+_OPTIONS = ("cell", "margin", "density", "variance", "reduction", "form")  # of Scene.from_cameras
 
+HALF_WHITE = 128  # grey value from which on a pixel of a ``hidden`` image is hidden
 MAX_DISTANCE = 30.0  # metres from the centre of a view, for `visible_area`
 HEADER = """area = [{area}]  # x_min, y_min, x_max, y_max of interest, in metres
 cell = 0.25
@@ -100,7 +105,7 @@ def _frame_rate(table: Table, path: StrPath) -> float | None:
 
 def write_scene(
     path: StrPath,
-    calibrations: Sequence[StrPath],
+    calibrations: Sequence[StrPath | CalibrationFiles],
     area: Sequence[float],
     *,
     footage: Sequence[str] = (),
@@ -111,7 +116,7 @@ def write_scene(
     Parameters
     ----------
     path : the file.
-    calibrations : one file per camera.
+    calibrations : of each camera one file, or the files of `find_calibrations`.
     area : x_min, y_min, x_max, y_max of interest in metres.
     footage : of each camera; where it is missing, the file has a comment that asks for it.
     units : metres per unit of each calibration; None for the default of its format.
@@ -120,11 +125,25 @@ def write_scene(
     lines = [HEADER.format(area=", ".join(f"{value:.6g}" for value in area))]
     for c, file in enumerate(calibrations):
         name = footage[c] if c < len(footage) else ""
-        lines += ["[[camera]]", f"calibration = {_quoted(os.path.relpath(Path(file).resolve(), folder))}"]
+        lines += ["[[camera]]", *_calibration_lines(file, folder)]
         unit = units[c] if c < len(units) else None
         lines += [] if unit is None else [f"unit = {unit:g}  # metres per unit of the calibration"]
         lines += [f"footage = {_quoted(name)}" if name else NO_FOOTAGE, ""]
     _files.write_text(path, "\n".join(lines))
+
+
+def _calibration_lines(file: StrPath | CalibrationFiles, folder: Path) -> list[str]:
+    """The keys of the calibration of a camera; paths are relative to the folder of the scene file."""
+
+    def relative(path: StrPath) -> str:
+        return _quoted(os.path.relpath(Path(path).resolve(), folder))
+
+    if not isinstance(file, CalibrationFiles):
+        return [f"calibration = {relative(file)}"]
+    lines = [f"name = {_quoted(file.name)}", f"calibration = {relative(file.calibration)}"]
+    lines += [] if file.extrinsics is None else [f"extrinsics = {relative(file.extrinsics)}"]
+    size = file.default_size
+    return lines if size is None else [*lines, f"size = [{size[0]}, {size[1]}]  # pixels; not in the calibration"]
 
 
 def visible_area(cameras: Sequence[Camera]) -> tuple[float, float, float, float]:
@@ -163,7 +182,7 @@ def _cameras(table: Table, path: StrPath) -> list[Table]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise FileFormatError(f"{path}: each camera is a table that begins with [[camera]]")
     for c, entry in enumerate(entries):
-        for key in ("name", "calibration", "footage", "masks"):
+        for key in ("name", "calibration", "extrinsics", "footage", "masks", "hidden"):
             if not isinstance(entry.get(key, ""), str):
                 raise FileFormatError(f"{path}: {key} of camera {c} must be a text, got {entry[key]!r}")
     return entries
@@ -177,7 +196,16 @@ def _camera_scene(table: Table, folder: Path, path: StrPath) -> Scene:
     person = Person(**table.get("person", {}))
     options = {key: table[key] for key in _OPTIONS if key in table}
     cameras = list(_calibrated_cameras(table, folder, path))
-    return Scene.from_cameras(cameras, tuple(table["area"]), person=person, **options)
+    observed = [_observed(entry, folder) for entry in _cameras(table, path)]
+    return Scene.from_cameras(cameras, tuple(table["area"]), person=person, observed=observed, **options)
+
+
+def _observed(entry: Table, folder: Path) -> NDArray[np.bool_] | None:
+    """Where a camera sees people: the dark pixels of its ``hidden`` image."""
+    if "hidden" not in entry:
+        return None
+    image = opencv.read_image(folder / entry["hidden"])
+    return np.asarray(image.reshape(*image.shape[:2], -1).max(-1) < HALF_WHITE)
 
 
 def _calibrated_cameras(table: Table, folder: Path, path: StrPath) -> Iterator[Camera]:
@@ -192,7 +220,11 @@ def _camera(entry: Table, folder: Path, where: str) -> Camera:
     _check_keys(entry, _CAMERA_KEYS, where)
     size = tuple(entry["size"]) if "size" in entry else None
     if "calibration" in entry:
-        return calibration.read_camera(folder / entry["calibration"], unit=entry.get("unit"), size=size)
+        second = folder / entry["extrinsics"] if "extrinsics" in entry else None
+        files = folder / entry["calibration"]
+        return calibration.read_camera(
+            files, extrinsics=second, unit=entry.get("unit"), size=size, name=entry.get("name")
+        )
     if "ground_points" in entry and "image_points" in entry and size is not None:
         points = entry["ground_points"], entry["image_points"]
         return FromHomography.through(*points, width=size[0], height=size[1], name=entry.get("name", ""))

@@ -27,16 +27,16 @@ class Views(NamedTuple):
     height: Int32s  # (C,) rows of blocks, padded to a multiple of four
     width: Int32s  # (C,) columns of blocks
     block_start: Int64s  # (C + 1,)
-    block: Floats  # (B, 2) pixels of each block, and the sum of their soft foreground
+    block: Floats  # (B, 2) weights of the pixels of each block, and the weighted sum of their soft foreground
     rectangle_start: Int64s  # (C + 1,)
     cell: UInt32s  # (V,) the cell of each visible rectangle
     corner: UInt32s  # (V, 4) its corners in the integral image: top left, top right, bottom left, bottom right
-    area: Floats  # (C,) pixels of the whole image
-    bare: Floats  # (C,) pixels outside of all blocks, always uncovered
+    area: Floats  # (C,) weights of the pixels of the whole image
+    bare: Floats  # (C,) of those outside of all blocks, always uncovered
     bare_mask: Floats  # (C,) sum of the soft foreground of those pixels
     foreground: Floats  # (C,) |B|, sum of the soft foreground
-    weight: Floats  # (C,) 1 / (2 v) of the released code, or 1 / sigma of the article
-    power: int  # psi = weight d^power: 2 in the released code, 1 in the article
+    weight: Floats  # (C,) 1 / (2 v) of the released code, 1 / sigma of the other forms
+    power: int  # psi = weight d^power: 2 in the released code, 1 in the article; 0 for weight D, without division
     noise: float  # eta
     ignored: float  # cells with a_n above this are left out of the average image
 
@@ -166,13 +166,17 @@ def field(views: Views, empty: Floats, images: Floats, costs: Floats) -> float:
         covered = (1.0 + views.noise) * views.area[c] - image[-1, 0] - views.bare[c]
         wrong = covered + 2.0 * (image[-1, 1] + views.bare_mask[c]) - views.foreground[c]
         weight, power = views.weight[c], views.power
-        average = _psi(wrong / covered, weight, power)
+        average = weight * wrong if power == 0 else _psi(wrong / covered, weight, power)
         total += average
         for v in range(cell.shape[0]):
             i, j, k, l = corner[v, 0], corner[v, 1], corner[v, 2], corner[v, 3]
             n = cell[v]
             u = image[l, 0] - image[k, 0] - image[j, 0] + image[i, 0]
             gain = u - 2.0 * (image[l, 1] - image[k, 1] - image[j, 1] + image[i, 1])
+            if power == 0:
+                costs[n, 0] += weight * odds[n] * gain
+                costs[n, 1] += weight * gain
+                continue
             costs[n, 0] += _psi((wrong + odds[n] * gain) / (covered + odds[n] * u), weight, power) - average
             costs[n, 1] += _psi((wrong + gain) / (covered + u), weight, power) - average
     return total

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.errors import MixfieldError
@@ -20,6 +20,7 @@ MARGIN = 3.0  # metres of ground modelled beyond the area of interest: people th
 PERSON_HEIGHT = 40.0  # pixels that suffice to tell people apart; larger images are reduced
 SHARE = 0.2  # v over the area share of a person in the image: the released v = 0.01 on the released sample
 VISIBLE_SHARE = 0.5  # of a silhouette that must lie in the image
+LEAST_GROUND = 0.01  # share of the cells that a camera must see
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,7 @@ class Scene:
     variance : (cameras,) scale v of the data term; None derives it from the size of a person in each view.
     region : (rows, columns) cells of the area of interest, outside of which nothing is reported; None for all.
     reduction : images are averaged over squares of this side before use.
+    form : of the data term, see `Occupancy`.
     cameras : the calibrations; may be empty.
     """
 
@@ -44,6 +46,7 @@ class Scene:
     region: NDArray[np.bool_] | None = None
     reduction: int = 1
     cameras: tuple[Camera, ...] = ()
+    form: str = "released"
 
     def __post_init__(self) -> None:
         if not self.views:
@@ -92,6 +95,8 @@ class Scene:
         density: float = DENSITY,
         variance: Sequence[float] | None = None,
         reduction: int | None = None,
+        form: str = "released",
+        observed: Sequence[ArrayLike | None] | None = None,
     ) -> Scene:
         """The scene of calibrated cameras.
 
@@ -104,11 +109,20 @@ class Scene:
         person : height and width in metres.
         density : prior number of people per square metre; the prior of a cell is its area times this.
         variance : see `Scene`.
+        form : see `Occupancy`; ``"local"`` for crowds, if silhouettes fill the boxes of people, as those of instance
+            segmentation do and those of background subtraction do not.
+        observed : for each camera None, or (height, width) where people can be seen, see `View`.
         reduction : see `Scene`; by default such that people are about 40 pixels tall in the view with the smallest.
         """
         ground, region = _grid(area, _arrays.positive("cell", cell), max(margin, 0.0))
         feet = ground.centres().reshape(-1, 2)
-        views = tuple(_view(camera, feet, person or Person()) for camera in cameras)
+        hidden = [None] * len(cameras) if observed is None else observed
+        if len(hidden) != len(cameras):
+            raise MixfieldError(f"observed must hold one entry per camera ({len(cameras)}), got {len(hidden)}")
+        views = tuple(
+            _view(camera, feet, person or Person(), seen) for camera, seen in zip(cameras, hidden, strict=True)
+        )
+        _check_sight(views)
         height = min((view.person_height() for view in views if view.visible.any()), default=PERSON_HEIGHT)
         return Scene(
             ground=ground,
@@ -118,6 +132,7 @@ class Scene:
             region=region,
             reduction=max(1, round(height / PERSON_HEIGHT)) if reduction is None else reduction,
             cameras=tuple(cameras),
+            form=form,
         )
 
     @property
@@ -147,7 +162,7 @@ def _grid(area: Sequence[float], cell: float, margin: float) -> tuple[Ground, ND
     return ground, (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
 
 
-def _view(camera: Camera, feet: NDArray[np.float64], person: Person) -> View:
+def _view(camera: Camera, feet: NDArray[np.float64], person: Person, observed: ArrayLike | None) -> View:
     """The view of people at ``feet`` (n, 2), visible if enough of the silhouette lies in the image."""
     corners = camera.silhouettes(feet, person)
     size = np.array([camera.width, camera.height], np.float64)
@@ -158,7 +173,19 @@ def _view(camera: Camera, feet: NDArray[np.float64], person: Person) -> View:
         visible = np.isfinite(corners).all(1) & (share >= VISIBLE_SHARE)
     boxes = np.zeros((len(feet), 4), np.int32)
     boxes[visible] = np.rint(np.clip(corners[visible], -1e6, 1e6)).astype(np.int32)
-    return View(camera.width, camera.height, boxes, camera.name)
+    share = None if observed is None else _arrays.floats("observed", observed)
+    return View(camera.width, camera.height, boxes, camera.name, share)
+
+
+def _check_sight(views: Sequence[View]) -> None:
+    """Refuse a camera that sees next to nothing of the ground: its calibration does not fit the area."""
+    for c, view in enumerate(views):
+        seen, n = int(view.visible.sum()), len(view.boxes)
+        if seen < LEAST_GROUND * n:
+            raise MixfieldError(
+                f"camera {view.name or c} sees people at {seen} of {n} cells of the ground: check its calibration, its "
+                "unit and the area, or leave it out"
+            )
 
 
 def _overlap(views: Sequence[View]) -> NDArray[np.float64]:

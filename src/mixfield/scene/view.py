@@ -22,12 +22,15 @@ class View:
     boxes : (n, 4) integers left, top, right, bottom of the cells in C order, right and bottom exclusive; boxes are
         clipped to the image, and an empty one means that the cell is not visible.
     name : for messages and file names.
+    observed : (height, width) share of each pixel in which people can be seen: 0 where something that never moves hides
+        them, such as a sign.  These pixels are unobserved, not background.  None for 1 everywhere.
     """
 
     width: int
     height: int
     boxes: NDArray[np.int32]
     name: str = ""
+    observed: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         _arrays.at_least("width", self.width, 1)
@@ -35,6 +38,12 @@ class View:
         boxes = np.asarray(self.boxes)
         if boxes.ndim != 2 or boxes.shape[1] != 4 or boxes.dtype.kind not in "iu":
             raise MixfieldError(f"boxes must be (n, 4) integers, got {boxes.shape} of dtype {boxes.dtype}")
+        if self.observed is not None:
+            share = np.asarray(self.observed, np.float64)
+            _arrays.check_shape("observed", share, (self.height, self.width), "= (height, width) of the view")
+            if not ((share >= 0) & (share <= 1)).all():
+                raise MixfieldError("observed must hold shares in [0, 1]")
+            object.__setattr__(self, "observed", _arrays.frozen(share.copy()))
         limits = np.array([self.width, self.height, self.width, self.height])
         clipped = np.clip(boxes, 0, limits).astype(np.int32)
         clipped[(clipped[:, 2] <= clipped[:, 0]) | (clipped[:, 3] <= clipped[:, 1])] = 0
@@ -66,6 +75,22 @@ class View:
         left, right = np.searchsorted(columns, boxes[:, ::2]).T
         return np.stack([top + left, top + right, bottom + left, bottom + right], axis=1).astype(np.uint32)
 
+    @cached_property
+    def person_weights(self) -> NDArray[np.float64]:
+        """(height, width) one over the area of a person at each pixel, 0 where nobody can be.
+
+        A pixel is in the boxes of many cells: the area is the geometric mean of theirs.
+        """
+        left, top, right, bottom = self.boxes[self.visible].T.astype(np.int64)
+        logarithm = np.log(np.maximum((right - left) * (bottom - top), 1))
+        sums = np.zeros((2, self.height + 1, self.width + 1))
+        for row, column, sign in ((top, left, 1), (top, right, -1), (bottom, left, -1), (bottom, right, 1)):
+            np.add.at(sums[0], (row, column), sign)
+            np.add.at(sums[1], (row, column), sign * logarithm)
+        boxes, total = np.rint(sums[0].cumsum(0).cumsum(1)), sums[1].cumsum(0).cumsum(1)
+        inverse = np.where(boxes > 0, np.exp(-total / np.maximum(boxes, 1.0)), 0.0)
+        return np.asarray(inverse[:-1, :-1])
+
     def person_share(self) -> float:
         """Area of a person as a share of the image, the median over the visible cells (0 if there is none)."""
         seen = self.boxes[self.visible].astype(np.float64)
@@ -84,4 +109,5 @@ class View:
             return self
         small = np.floor(self.boxes / factor + 0.5).astype(np.int32)
         small[:, 2:] = np.maximum(small[:, 2:], small[:, :2] + self.visible[:, None])
-        return View(-(-self.width // factor), -(-self.height // factor), small, self.name)
+        observed = None if self.observed is None else _arrays.block_means(self.observed, factor)
+        return View(-(-self.width // factor), -(-self.height // factor), small, self.name, observed)

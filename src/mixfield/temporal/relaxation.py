@@ -62,6 +62,12 @@ def lower_bound(costs: ModeCosts, grid: TimeGrid, multipliers: Floats, allowed: 
     return LowerBound(float(least.sum()) + flow.cost, mode - least[:, None], cell, flow)
 
 
+def bound_of_modes(costs: ModeCosts, modes: Ints, flow: Flow) -> LowerBound:
+    """`lower_bound` without multipliers, if only ``modes`` (T,) are allowed, from their min-cost flow."""
+    reduced = np.where(np.arange(costs.mode.shape[1]) == modes[:, None], 0.0, np.inf)
+    return LowerBound(costs.price(modes) + flow.cost, reduced, costs.chosen(modes), flow)
+
+
 def cell_reduced_costs(bound: LowerBound, grid: TimeGrid, motion: Motion) -> Floats:
     """(T, n) no answer that passes a cell costs less than ``bound.value`` plus this.
 
@@ -77,15 +83,15 @@ def cell_reduced_costs(bound: LowerBound, grid: TimeGrid, motion: Motion) -> Flo
     before = np.maximum(grid.graph.entry.reshape(T, n) - arrive, 0.0)
     after = np.maximum(grid.graph.exit.reshape(T, n) + leave, 0.0)
     for t in range(1, T):
-        step = _cheapest_step(before[t - 1] + node[t - 1], leave[t - 1], -arrive[t], motion.neighbours)
+        step = _cheapest_step(before[t - 1] + node[t - 1], leave[t - 1], -arrive[t], motion)
         before[t] = np.minimum(before[t], step)
     for t in range(T - 2, -1, -1):
-        step = _cheapest_step(after[t + 1] + node[t + 1], -arrive[t + 1], leave[t], motion.neighbours)
+        step = _cheapest_step(after[t + 1] + node[t + 1], -arrive[t + 1], leave[t], motion)
         after[t] = np.minimum(after[t], step)
     return np.asarray(before + node + after)
 
 
-def _cheapest_step(distance: Floats, there: Floats, here: Floats, neighbours: Ints) -> Floats:
-    """(n,) least ``distance[j] + max(there[j] + here[i], 0)`` over the neighbours j of each cell i."""
-    arc = np.maximum(np.append(there, 0.0)[neighbours] + here[:, None], 0.0)
-    return np.asarray((np.append(distance, np.inf)[neighbours] + arc).min(1))
+def _cheapest_step(distance: Floats, there: Floats, here: Floats, motion: Motion) -> Floats:
+    """(n,) least ``distance[j] + max(step cost + there[j] + here[i], 0)`` over the neighbours j of each cell i."""
+    arc = np.maximum(np.append(there, 0.0)[motion.neighbours] + here[:, None] + motion.step_cost, 0.0)
+    return np.asarray((np.append(distance, np.inf)[motion.neighbours] + arc).min(1))

@@ -22,7 +22,7 @@ from mixfield.temporal.costs import ModeCosts
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import Flow
 from mixfield.temporal.program import Program
-from mixfield.temporal.relaxation import LowerBound, cell_reduced_costs, lower_bound
+from mixfield.temporal.relaxation import LowerBound, bound_of_modes, cell_reduced_costs, lower_bound
 from mixfield.temporal.timegrid import Ends, Motion, TimeGrid, unroll, unroll_all
 
 Floats = NDArray[np.float64]
@@ -131,6 +131,8 @@ def generate_cells(state: State) -> State:
             return state
         state = replace(state, active=state.active | fresh)
     zero = np.zeros(state.costs.cell.shape)  # exact if one mode per frame is left, else the bound of last resort
+    if state.decided and (state.allowed.argmax(1) == state.modes).all():
+        return _update_bound(state, bound_of_modes(state.costs, state.modes, state.flow), zero)
     state = _update_bound(state, lower_bound(state.costs, state.grid, zero, state.allowed), zero)
     return _update_answer(state, state.allowed.argmax(1)) if state.decided else state
 

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+TOLERANCE = 1e-9  # cells by which rounding may lengthen a step
+
 
 @dataclass(frozen=True, eq=False)
 class Motion:
@@ -25,6 +27,9 @@ class Motion:
     ----------
     shape : rows and columns of the grid.
     radius : cells that a person moves at most from one frame to the next, along each axis.
+    reach : cells that a person moves at most in any direction, infinite for all cells within ``radius``.  The eight
+        cells around a cell are always within reach.
+    sigma : standard deviation of a step along each axis, in cells; a step over d cells costs d^2 / 2 sigma^2.
     doors : (rows, columns) cells where tracks may begin and end in any frame; in the first and last frame all cells.
     entry_cost : cost of each track, paid where it begins; 0 in the article, 45 in its authors' program.
     """
@@ -33,6 +38,8 @@ class Motion:
     radius: int = 1
     doors: Bools = field(default_factory=lambda: np.zeros((0, 0), bool))
     entry_cost: float = 0.0
+    reach: float = np.inf
+    sigma: float = np.inf
 
     def __post_init__(self) -> None:
         _arrays.at_least("radius", self.radius, 1)
@@ -45,6 +52,9 @@ class Motion:
         object.__setattr__(self, "doors", _arrays.frozen(doors.copy()))
         if not (np.isfinite(self.entry_cost) and self.entry_cost >= 0):
             raise MixfieldError(f"entry_cost must be a finite number >= 0, got {self.entry_cost!r}")
+        for name, value in (("reach", self.reach), ("sigma", self.sigma)):
+            if not value > 0:
+                raise MixfieldError(f"{name} must be a number of cells above 0, got {value!r}")
 
     @property
     def n(self) -> int:
@@ -52,14 +62,36 @@ class Motion:
         return self.shape[0] * self.shape[1]
 
     @cached_property
+    def steps(self) -> Ints:
+        """(S, 2) rows and columns of the possible steps, by row and then by column."""
+        along = np.arange(-self.radius, self.radius + 1)
+        steps = np.stack(np.meshgrid(along, along, indexing="ij"), axis=-1).reshape(-1, 2)
+        near = (np.abs(steps) <= 1).all(1)
+        return np.asarray(steps[near | (np.hypot(*steps.T) <= self.reach + TOLERANCE)])
+
+    @property
+    def longest(self) -> float:
+        """Length of the longest step within ``reach``, or of ``radius`` if that is not limited, in cells."""
+        return self.radius if np.isinf(self.reach) else float(np.hypot(*self.steps.T).max())
+
+    @cached_property
+    def step_cost(self) -> Floats:
+        """(S,) d^2 / 2 sigma^2 of each of the ``steps``."""
+        return np.asarray((self.steps**2).sum(1) / (2.0 * self.sigma**2))
+
+    @cached_property
     def neighbours(self) -> Ints:
-        """(n, (2 radius + 1)^2) cells within reach of each cell, itself included, -1 beyond the grid."""
+        """(n, S) the cell after each of the ``steps`` from each cell, -1 beyond the grid."""
         rows, columns = self.shape
-        steps = np.arange(-self.radius, self.radius + 1)
-        row = np.arange(rows)[:, None, None, None] + steps[:, None]
-        column = np.arange(columns)[None, :, None, None] + steps
+        row = np.arange(rows)[:, None, None] + self.steps[:, 0]
+        column = np.arange(columns)[None, :, None] + self.steps[:, 1]
         inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
         return np.where(inside, row * columns + column, -1).reshape(self.n, -1)
+
+    def cost_of(self, cells: Ints) -> float:
+        """Cost of the steps along a path of cells."""
+        row, column = np.divmod(cells, self.shape[1])
+        return float((np.diff(row) ** 2 + np.diff(column) ** 2).sum() / (2.0 * self.sigma**2))
 
     def widen(self, cells: Bools) -> Bools:
         """Cells (..., n) within reach of the marked ones."""
@@ -111,7 +143,8 @@ def unroll(active: Bools, motion: Motion, ends: Ends) -> TimeGrid:
     tails[later] = number[frame[later, None] - 1, motion.neighbours[cell[later]]]
     exists = tails >= 0
     start = np.concatenate([[0], np.cumsum(exists.sum(1))])
-    return _grid(T, frame, cell, start, tails[exists].astype(np.int32), motion, ends)
+    arc_cost = np.broadcast_to(motion.step_cost, exists.shape)[exists]
+    return _grid(T, frame, cell, start, tails[exists].astype(np.int32), arc_cost, motion, ends)
 
 
 def unroll_all(frames: int, motion: Motion, ends: Ends) -> TimeGrid:
@@ -121,12 +154,20 @@ def unroll_all(frames: int, motion: Motion, ends: Ends) -> TimeGrid:
     into = np.cumsum(exists.sum(1))
     start = np.concatenate([np.zeros(motion.n + 1, np.int64), (into + len(tails) * steps).ravel()])
     tail = (tails + (motion.n * steps).astype(np.int32)).ravel()
+    arc_cost = np.tile(np.broadcast_to(motion.step_cost, exists.shape)[exists], frames - 1)
     cell = np.tile(np.arange(motion.n), frames)
-    return _grid(frames, np.repeat(np.arange(frames), motion.n), cell, start, tail, motion, ends)
+    return _grid(frames, np.repeat(np.arange(frames), motion.n), cell, start, tail, arc_cost, motion, ends)
 
 
 def _grid(
-    frames: int, frame: Ints, cell: Ints, start: Ints, tail: NDArray[np.int32], motion: Motion, ends: Ends
+    frames: int,
+    frame: Ints,
+    cell: Ints,
+    start: Ints,
+    tail: NDArray[np.int32],
+    arc_cost: Floats,
+    motion: Motion,
+    ends: Ends,
 ) -> TimeGrid:
     """The time grid with entry and exit costs."""
     doors = motion.doors.ravel()[cell]
@@ -135,4 +176,4 @@ def _grid(
     first, last = frame == 0, frame == frames - 1
     entry[first] = np.minimum(entry[first], ends.first[cell[first]])
     exit_[last] = np.minimum(exit_[last], ends.last[cell[last]])
-    return TimeGrid(frame, cell, PathGraph(entry, exit_, start, tail, np.zeros(len(tail)), frame))
+    return TimeGrid(frame, cell, PathGraph(entry, exit_, start, tail, arc_cost, frame))

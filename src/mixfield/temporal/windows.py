@@ -149,7 +149,8 @@ def _continue_tracks(costs: ModeCosts, motion: Motion, boundary: _Boundary, time
     cell[0, cells] = 0.0
     mode = np.where(np.arange(K) == 0, 0.0, np.inf)
     extended = ModeCosts(np.concatenate([mode[None], costs.mode]), np.concatenate([cell[None], costs.cell]))
-    reward = 1.0 + 2.0 * np.abs(np.where(np.isfinite(costs.cell), costs.cell, 0.0)).max((1, 2)).sum()
+    largest = np.abs(np.where(np.isfinite(costs.cell), costs.cell, 0.0)).max((1, 2)) + motion.step_cost.max()
+    reward = 1.0 + 2.0 * largest.sum()
     first = np.full(motion.n, np.inf)
     first[cells] = -reward
     choice = choose_modes(extended, motion, Ends(first, np.zeros(motion.n)), time_limit=time_limit)
@@ -178,11 +179,13 @@ def _identify(choice: ModeChoice, boundary: _Boundary, kept: int) -> tuple[dict[
 
 
 def _cost(costs: ModeCosts, modes: Ints, paths: dict[int, Path], motion: Motion, boundary: _Boundary) -> float:
-    """Cost of a segment: its modes, its people, and the tracks that begin in it."""
-    cells = costs.chosen(modes)
+    """Cost of a segment: its modes, its people, their steps, also those into it, and the tracks that begin in it."""
+    cells, last_cell = costs.chosen(modes), {identity: cell for cell, identity in boundary.alive.items()}
     people = sum(float(cells[path.frames - boundary.frame, path.cells].sum()) for path in paths.values())
+    before = {i: [last_cell[i]] if i in last_cell else [] for i in paths}
+    steps = sum(motion.cost_of(np.array([*before[i], *path.cells], np.int64)) for i, path in paths.items())
     begun = sum(identity >= boundary.identities for identity in paths)
-    return costs.price(modes) + begun * motion.entry_cost + people
+    return costs.price(modes) + begun * motion.entry_cost + people + steps
 
 
 def _bound(
@@ -201,5 +204,5 @@ def _bound(
         return free, ahead.value
     price = ahead.arrival_potential[kept]
     price = np.where(np.isfinite(price), price, price[np.isfinite(price)].max(initial=0.0))
-    highest = np.append(price, -np.inf)[motion.neighbours].max(1)
+    highest = (np.append(price, -np.inf)[motion.neighbours] - motion.step_cost).max(1)
     return price, relaxed(slice(0, kept), -highest).value

@@ -213,8 +213,10 @@ def test_bad_options(options, message):
 def test_bad_posteriors():
     with pytest.raises(MixfieldError, match="posterior of frame 0 must have shape"):
         mf.track([posterior(np.full((3, 3), 0.1))], Ground((4, 5), 1.0))
-    with pytest.raises(MixfieldError, match="one MixturePosterior per frame, got ndarray for frame 0"):
-        mf.track([np.zeros((4, 5))], Ground((4, 5), 1.0))
+    with pytest.raises(MixfieldError, match=r"frame 0 must be a MixturePosterior, a map of shape \(4, 5\)"):
+        mf.track([np.zeros((5, 7))], Ground((4, 5), 1.0))
+    with pytest.raises(MixfieldError, match="probabilities"):
+        mf.track([np.full((4, 5), 3.0)], Ground((4, 5), 1.0))
     with pytest.raises(MixfieldError, match="NaN"):
         mf.track([posterior(np.full((4, 5), np.nan))], Ground((4, 5), 1.0))
 
@@ -222,3 +224,91 @@ def test_bad_posteriors():
 def test_gaps_are_violations(tracks):
     broken = replace(tracks, table=np.delete(tracks.table, 5))
     assert any("gap" in sentence for sentence in broken.violations())
+
+
+def test_too_fast_is_a_violation(tracks):
+    """In metres, from the cells: not through the table of neighbours by which the tracks were made."""
+    assert tracks.violations() == []
+    table = tracks.table.copy()
+    table["column"][1] = (table["column"][0] + 9) % 20
+    assert any("moves" in sentence for sentence in replace(tracks, table=table).violations())
+
+
+def test_speed_is_the_same_in_every_direction():
+    """At 2.5 m/s and 7 frames a second a diagonal step of two cells of 0.25 m, 4.95 m/s, is too fast."""
+    ground = Ground((40, 40), 0.25)
+    motion = mf.track([np.zeros((40, 40))], ground, frame_rate=7.0, max_speed=2.5).motion
+    assert np.hypot(*motion.steps.T).max() * 0.25 * 7 <= 2.5
+    motion = mf.track([np.zeros((40, 40))], ground, frame_rate=7.0, max_speed=4.0).motion
+    assert 3.5 < np.hypot(*motion.steps.T).max() * 0.25 * 7 <= 4.0
+
+
+def test_steps_have_a_price():
+    """Two people pass each other; by the price of motion each goes straight on, without it they may swap."""
+    ground = Ground((3, 30), 0.25)
+    frames = [[(0.1 + 0.2 * t, 0.1, 0.9), (6.0 - 0.2 * t, 0.6, 0.9)] for t in range(30)]
+    options = {"frame_rate": 7.0, "doors": "nowhere"}
+    priced = mf.track([np.array(f) for f in frames], ground, **options)
+    assert priced.motion.sigma * 0.25 == pytest.approx(np.hypot(0.9 / 7, 0.2))
+    free = mf.track([np.array(f) for f in frames], ground, step_deviation=np.inf, **options)
+    assert priced.cost > free.cost
+    assert [np.ptp(rows["y"]) < 0.3 for rows in priced.by_identity.values()] == [True, True]
+
+
+# ---------------------------------------------------------------- maps and detections
+
+
+def blobs(ground, points, sigma=0.25, top=0.95):
+    """A heat map with a blob around each point."""
+    squared = ((ground.centres()[..., None, :] - np.asarray(points)) ** 2).sum(-1)
+    return (top * np.exp(-squared / (2 * sigma**2))).max(-1)
+
+
+def walkers(count=3, frames=15):
+    """(frames, count, 2) people who walk side by side, 1 m apart, at 1.4 m/s and 7 frames a second."""
+    x = 0.63 + 0.2 * np.arange(frames)  # never between two cells
+    return np.stack([np.stack([x, np.full(frames, 0.6 + k)], axis=-1) for k in range(count)], axis=1)
+
+
+def test_blobs_and_single_cells_give_the_same_tracks():
+    ground = Ground((20, 30), 0.25)
+    truth = walkers()
+    heat = np.array([blobs(ground, points) for points in truth])
+    cells = np.full_like(heat, 1e-6)
+    for t, points in enumerate(truth):
+        column, row = np.floor(points / 0.25).astype(int).T
+        cells[t, row, column] = 0.95
+    first, second = (mf.track(maps, ground, frame_rate=7.0) for maps in (heat, cells))
+    for name in ("identity", "frame", "row", "column"):
+        np.testing.assert_array_equal(first.table[name], second.table[name])
+    assert len(first.by_identity) == 3
+
+
+def test_detections_give_exact_positions():
+    truth = walkers()
+    tracks = mf.track(list(truth), Ground((20, 30), 0.25), frame_rate=7.0)
+    assert mf.metrics.moda(dict(enumerate(truth)), tracks.positions(), 1e-6) == 1.0
+
+
+def test_missed_detections_cost_by_recall():
+    truth = list(walkers(1))
+    truth[7] = np.zeros((0, 2))
+    tracks = mf.track(truth, Ground((20, 30), 0.25), frame_rate=7.0, doors="nowhere")
+    assert len(tracks.table) == 15
+    assert tracks.table["confidence"][7] == pytest.approx(0.1)
+    assert mf.track(truth, Ground((20, 30), 0.25), frame_rate=7.0, doors="nowhere", recall=0.99).cost > tracks.cost
+
+
+def test_boxes_through_a_homography_without_a_scene():
+    """Pixels are 100 times metres: boxes of 20 x 60 pixels whose lower edge is at the feet."""
+    truth = walkers()
+    boxes = [np.column_stack([100 * p - [10, 60], 100 * p + [10, 0], np.full(len(p), 0.9)]) for p in truth]
+    homography = np.diag([100.0, 100.0, 1.0])
+    tracks = mf.track(boxes, homography=homography, frame_rate=7.0)
+    assert mf.metrics.moda(dict(enumerate(truth)), tracks.positions(), 1e-6) == 1.0
+    with pytest.raises(MixfieldError, match="give a scene of from_cameras, or a homography"):
+        mf.track(boxes, Ground((20, 30), 0.25))
+    with pytest.raises(MixfieldError, match=r"homography must have shape \(3, 3\)"):
+        mf.track(boxes, homography=np.eye(4))
+    with pytest.raises(MixfieldError, match="needs a scene"):
+        mf.track([np.zeros((0, 2))])

@@ -51,3 +51,14 @@ def test_the_unit_can_be_given(calibrations, tmp_path, monkeypatch, capsys):
     assert facts["notes"] == []
     words = ("detect", tmp_path / "feet.toml", "--init", calibrations[0], "--unit", "ft")
     assert "--unit must be one of m, cm, mm, got 'ft'" in error_of(monkeypatch, capsys, *words)
+
+
+def test_a_folder_of_a_data_set(data, tmp_path):
+    done = init(tmp_path / "wildtrack.toml", [data / "people" / "wildtrack"])
+    assert done.exit_code == 0, done.output
+    assert "extr_CVLab1.xml seems to be in cm" in done.stdout
+    scene = mf.read_scene(tmp_path / "wildtrack.toml")
+    assert [view.name for view in scene.views][-1] == "IDIAP3"
+    assert scene.views[0].width == 1920
+    done = init(tmp_path / "multiviewx.toml", [data / "people" / "multiviewx"])
+    assert "puts the ground behind the camera" in done.stdout

@@ -152,3 +152,23 @@ def test_one_cell_a_frame_is_said_if_most_steps_are_one_cell(tmp_path):
     assert facts["steps_at_limit"] == 1.0
     assert "one cell a frame" in facts["notes"][0]
     assert "--frame-rate" in facts["notes"][0]
+
+
+def test_detections_of_a_file(tmp_path):
+    """Boxes through the cameras of a scene file; points of the ground need none."""
+    points = "".join(f"{t},{0.3 + 0.1 * t},0.6,0.9\n" for t in range(8))
+    (tmp_path / "d.csv").write_text("frame,x,y,score\n" + points)
+    facts = json.loads(track(tmp_path / "d.csv", "--out", tmp_path / "t.csv", "--frame-rate", "7", "--json").stdout)
+    assert (facts["tracks"], facts["frames"]) == (1, 8)
+    np.testing.assert_allclose(read_csv(tmp_path / "t.csv")["x"], 0.3 + 0.1 * np.arange(8))
+    scene = """area = [0, 0, 4, 4]
+[[camera]]
+ground_points = [[0, 0], [4, 0], [0, 4], [4, 4]]
+image_points = [[100, 400], [500, 400], [200, 200], [400, 200]]
+size = [640, 480]
+"""
+    (tmp_path / "scene.toml").write_text(scene)
+    (tmp_path / "b.csv").write_text("frame,left,top,right,bottom\n0,90,300,110,400\n1,90,300,110,400\n")
+    words = [tmp_path / "b.csv", "--scene", tmp_path / "scene.toml", "--out", tmp_path / "b_tracks.csv"]
+    assert json.loads(track(*words, "--json").stdout)["tracks"] == 1
+    np.testing.assert_allclose(read_csv(tmp_path / "b_tracks.csv")["x"], 0.0, atol=1e-6)

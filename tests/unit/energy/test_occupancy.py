@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def test_of_counts_pixels(seed):
         assert energy.of(x.reshape(2, 3)) == pytest.approx(_brute(energy, x), rel=1e-12)
 
 
-@pytest.mark.parametrize("form", ["released", "article"])
+@pytest.mark.parametrize("form", ["released", "article", "local"])
 def test_field_and_expectation_are_exact_where_one_cell_is_uncertain(form):
     rng = np.random.default_rng(7)
     scene = random_room(rng, (2, 4))
@@ -57,6 +58,66 @@ def test_field_and_expectation_are_exact_where_one_cell_is_uncertain(form):
         field = energy.local_field(q.reshape(2, 4, 2)).reshape(8, 2)[n]
         assert field[1] - field[0] == pytest.approx(with_n[1] - with_n[0], rel=1e-4, abs=1e-4)
         assert energy.expected(q.reshape(2, 4, 2)) == pytest.approx(0.3 * with_n[0] + 0.7 * with_n[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_local_form_is_a_sum_over_pixels_and_its_expectation_is_exact(seed):
+    rng = np.random.default_rng(seed)
+    scene = random_room(rng)
+    energy = mf.Occupancy(scene, random_masks(rng, scene), form="local", variance=0.2)
+    states = _states(6)
+    for x in states[::7]:
+        cost = (energy.prior_costs[1] - energy.prior_costs[0]) * x.sum() + 6 * energy.prior_costs[0]
+        for view, mask, image in zip(scene.views, energy.masks, seen(scene, np.flatnonzero(x)), strict=True):
+            cost += (view.person_weights * np.abs(image - mask)).sum() / 0.2
+        assert energy.of(x.reshape(2, 3)) == pytest.approx(cost, rel=1e-10)
+    q = rng.dirichlet([1, 1], 6)
+    truth = _weights(q, states) @ np.array([energy.of(x.reshape(2, 3)) for x in states])
+    assert float(energy.expected(q.reshape(2, 3, 2))) == pytest.approx(truth, rel=1e-9)
+    mode = mf.mean_field(energy)
+    log_z = np.logaddexp.reduce([-energy.of(x.reshape(2, 3)) for x in states])
+    assert mode.log_z <= log_z + 1e-9
+
+
+@pytest.mark.parametrize("form", ["released", "article", "local"])
+def test_unobserved_pixels_do_not_matter(form):
+    """Whatever a mask shows behind a sign, every cost is the same."""
+    rng = np.random.default_rng(3)
+    scene = random_room(rng)
+    masks = random_masks(rng, scene)
+    observed = [np.ones((view.height, view.width)) for view in scene.views]
+    observed[0][:, : scene.views[0].width // 2] = 0.0
+    views = tuple(replace(view, observed=share) for view, share in zip(scene.views, observed, strict=True))
+    hidden = replace(scene, views=views)
+    energy = mf.Occupancy(hidden, masks, form=form)
+    other = [np.where(observed[0] > 0, masks[0], 1.0 - np.asarray(masks[0], float)), *masks[1:]]
+    changed = mf.Occupancy(hidden, other, form=form)
+    q = rng.dirichlet([1, 1], 6).reshape(2, 3, 2)
+    np.testing.assert_allclose(energy.local_field(q), changed.local_field(q), rtol=1e-9, atol=1e-9)
+    x = rng.integers(0, 2, (2, 3))
+    assert energy.of(x) == pytest.approx(changed.of(x))
+    assert energy.of(x) != pytest.approx(mf.Occupancy(scene, masks, form=form).of(x))
+
+
+def test_one_more_person_counts_as_much_in_a_crowd():
+    """Eight people side by side: in the local form the last one is as certain as the first, in POM's is not."""
+    boxes = np.array([[10 * k, 0, 10 * k + 10, 20] for k in range(8)], np.int32)
+    scene = mf.Scene(Ground((1, 8), 1.0), (View(80, 40, boxes),), prior=0.01)
+    mask = np.zeros((40, 80))
+    mask[:20, :10] = 1.0
+    crowd = np.zeros((40, 80))
+    crowd[:20] = 1.0
+    gains = {}
+    for form in ("released", "local"):
+        for name, image, others in (("alone", mask, 0.0), ("crowd", crowd, 1.0)):
+            x = np.full((1, 8), int(others))
+            energy = mf.Occupancy(scene, [image], form=form)
+            x[0, 0] = 0
+            without = energy.of(x)
+            x[0, 0] = 1
+            gains[form, name] = without - energy.of(x)
+    assert gains["local", "alone"] == pytest.approx(gains["local", "crowd"])
+    assert gains["released", "crowd"] < 0.2 * gains["released", "alone"]
 
 
 @pytest.mark.parametrize("seed", range(5))

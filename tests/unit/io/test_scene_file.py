@@ -8,6 +8,7 @@ from recordings import save_recording
 
 import mixfield as mf
 from mixfield.errors import FileFormatError
+from mixfield.io import opencv
 from mixfield.io.scene_file import read_footage, read_scene, visible_area, write_scene
 from mixfield.scene import Ground
 
@@ -82,3 +83,16 @@ def test_write_scene(tmp_path, walk):
     scene = read_scene(path)
     assert scene.interest.any()
     assert len(read_footage(path)) == 3
+
+
+def test_hidden_pixels_and_the_form(tmp_path, walk):
+    save_recording(tmp_path, walk)
+    camera = walk.scene.cameras[0]
+    image = np.zeros((camera.height, camera.width), np.uint8)
+    image[:, :5] = 255
+    opencv.write_image(tmp_path / "sign.png", image)
+    text = 'area = [0, 0, 6, 6]\nform = "local"\n[[camera]]\ncalibration = "camera0.json"\nhidden = "sign.png"\n'
+    (tmp_path / "hidden.toml").write_text(text)
+    scene = read_scene(tmp_path / "hidden.toml")
+    assert scene.form == "local"
+    np.testing.assert_array_equal(scene.views[0].observed, image == 0)

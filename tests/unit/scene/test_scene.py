@@ -50,7 +50,7 @@ def test_scene_of_some_views(upright, other):
 def test_bad_scenes(upright):
     with pytest.raises(MixfieldError, match="x_min, y_min"):
         mf.Scene.from_cameras([upright], (4.0, 0.0, 0.0, 3.0))
-    with pytest.raises(MixfieldError, match="check the calibrations and their unit"):
+    with pytest.raises(MixfieldError, match="camera 0 sees people at 0 of"):
         mf.Scene.from_cameras([upright], (-1000.0, -1000.0, -996.0, -996.0))
     with pytest.raises(MixfieldError, match="at least one view"):
         mf.Scene.from_cameras([], (0.0, 0.0, 4.0, 3.0))
@@ -74,3 +74,14 @@ def test_reduced_views_have_the_size_of_the_reduction():
     scene = mf.Scene(Ground((1, 2), 1.0), (View(21, 20, boxes),), reduction=4)
     (view,) = scene.reduced_views
     assert (view.width, view.height) == (6, 5)
+
+
+def test_form_and_hidden_pixels(upright):
+    assert mf.Scene.from_cameras([upright], (0.0, 0.0, 4.0, 4.0)).form == "released"
+    assert mf.Scene.from_cameras([upright], (0.0, 0.0, 4.0, 4.0), form="local").form == "local"
+    seen = np.ones((upright.height, upright.width), bool)
+    scene = mf.Scene.from_cameras([upright, upright], (0.0, 0.0, 4.0, 4.0), observed=[seen, None])
+    assert scene.views[0].observed.all()
+    assert scene.views[1].observed is None
+    with pytest.raises(MixfieldError, match="one entry per camera"):
+        mf.Scene.from_cameras([upright], (0.0, 0.0, 4.0, 4.0), observed=[])

@@ -49,3 +49,23 @@ def test_wrong_boxes_are_named():
         View(5, 5, np.zeros((3, 4)))
     with pytest.raises(MixfieldError, match="width"):
         View(0, 5, np.zeros((3, 4), int))
+
+
+def test_weights_are_one_over_the_area_of_a_person():
+    view = View(12, 6, np.array([[0, 0, 4, 4], [2, 0, 4, 2], [0, 0, 0, 0]]))
+    expected = np.zeros((6, 12))
+    expected[:4, :4] = 1 / 16
+    expected[:2, 2:4] = 1 / np.sqrt(16 * 4)  # in both boxes
+    np.testing.assert_allclose(view.person_weights, expected)
+    assert not View(12, 6, np.zeros((2, 4), int)).person_weights.any()
+
+
+def test_observed_pixels_are_reduced_and_checked():
+    observed = np.ones((4, 6))
+    observed[:2, :3] = 0.0
+    view = View(6, 4, np.array([[0, 0, 2, 2]]), observed=observed)
+    np.testing.assert_allclose(view.reduced(2).observed, [[0, 0.5, 1], [1, 1, 1]])
+    with pytest.raises(MixfieldError, match="observed must have shape"):
+        View(6, 4, np.array([[0, 0, 2, 2]]), observed=np.ones((3, 6)))
+    with pytest.raises(MixfieldError, match="shares in"):
+        View(6, 4, np.array([[0, 0, 2, 2]]), observed=observed + 1)

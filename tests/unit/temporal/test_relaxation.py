@@ -8,14 +8,14 @@ from mode_costs import cost_of_modes, enumerated, every_choice, random_costs, wh
 
 from mixfield.temporal.costs import ModeCosts
 from mixfield.temporal.program import Program
-from mixfield.temporal.relaxation import cell_reduced_costs, lower_bound
+from mixfield.temporal.relaxation import bound_of_modes, cell_reduced_costs, lower_bound
 from mixfield.temporal.timegrid import Ends, Motion, unroll
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_any_multipliers_give_a_bound_and_those_of_the_relaxation_the_best(seed):
     rng = np.random.default_rng(seed)
-    motion = Motion((3, 3), 1, rng.random((3, 3)) < 0.3)
+    motion = Motion((3, 3), 1, rng.random((3, 3)) < 0.3, sigma=np.inf if seed % 2 else 0.8)
     costs = random_costs(rng, 4, 3, 9)
     truth = enumerated(costs, motion)
     grid = whole_grid(costs, motion)
@@ -53,7 +53,8 @@ def least_cost_through(costs, motion, ends, t, cell):
 @pytest.mark.parametrize("seed", range(12))
 def test_reduced_costs_of_cells_bound_every_answer_through_that_cell(seed):
     rng = np.random.default_rng(seed)
-    motion = Motion((2, 3), 1, rng.random((2, 3)) < 0.4, entry_cost=float(seed % 2))
+    sigma = np.inf if seed % 3 else 0.8
+    motion = Motion((2, 3), 1, rng.random((2, 3)) < 0.4, entry_cost=float(seed % 2), sigma=sigma)
     costs = random_costs(rng, 4, 2, 6)
     ends = Ends(np.where(rng.random(6) < 0.3, np.inf, rng.random(6)), np.where(rng.random(6) < 0.3, np.inf, 0.0))
     grid = whole_grid(costs, motion, ends)
@@ -65,6 +66,18 @@ def test_reduced_costs_of_cells_bound_every_answer_through_that_cell(seed):
         assert (reduced[bound.used] <= 1e-9).all()
         for t, cell in np.ndindex(4, 6):
             assert least_cost_through(costs, motion, ends, t, cell) >= bound.value + reduced[t, cell] - 1e-9
+
+
+def test_the_bound_of_chosen_modes_is_that_of_no_others_allowed():
+    rng = np.random.default_rng(2)
+    costs, motion = random_costs(rng, 4, 3, 9), Motion((3, 3), sigma=0.8)
+    grid, modes = whole_grid(costs, motion), costs.mode.argmin(1)
+    only = np.arange(3) == modes[:, None]
+    slow = lower_bound(costs, grid, np.zeros_like(costs.cell), only)
+    fast = bound_of_modes(costs, modes, slow.flow)
+    assert fast.value == pytest.approx(slow.value)
+    np.testing.assert_allclose(fast.mode_reduced_cost, slow.mode_reduced_cost)
+    np.testing.assert_allclose(fast.cell_cost, slow.cell_cost)
 
 
 def test_the_reduced_cost_of_a_cell_is_that_of_the_best_detour():

@@ -20,6 +20,22 @@ def test_wrong_motions_are_named():
         Motion((2, 2), 1, np.ones((2, 2)))
     with pytest.raises(MixfieldError, match="entry_cost"):
         Motion((2, 2), entry_cost=-1.0)
+    with pytest.raises(MixfieldError, match="reach must be"):
+        Motion((2, 2), reach=0.0)
+    with pytest.raises(MixfieldError, match="sigma must be"):
+        Motion((2, 2), sigma=float("nan"))
+
+
+def test_reach_is_a_circle_and_a_step_costs_its_squared_length():
+    motion = Motion((9, 9), 2, reach=2.3, sigma=0.5)
+    row, column = motion.steps.T
+    assert sorted(np.hypot(row, column).round(2).tolist())[-1] == 2.24
+    assert len(motion.steps) == 21
+    np.testing.assert_allclose(motion.step_cost, (row**2 + column**2) / (2 * 0.5**2))
+    there = motion.neighbours[40]
+    np.testing.assert_array_equal(there, (4 + row) * 9 + 4 + column)
+    assert motion.cost_of(np.array([40, 42, 42])) == pytest.approx(4 / 0.5)
+    assert len(Motion((9, 9), 1, reach=0.1).steps) == 9  # the cells around are always within reach
 
 
 @pytest.mark.parametrize(
@@ -27,7 +43,7 @@ def test_wrong_motions_are_named():
 )
 def test_unroll_all_equals_unroll(frames, shape, radius):
     rng = np.random.default_rng(0)
-    motion = Motion(shape, radius, rng.random(shape) < 0.3, 2.0)
+    motion = Motion(shape, radius, rng.random(shape) < 0.3, 2.0, reach=2.3, sigma=0.8)
     ends = Ends(rng.random(motion.n), rng.random(motion.n))
     slow, fast = unroll(np.ones((frames, motion.n), bool), motion, ends), unroll_all(frames, motion, ends)
     for name in ("frame", "cell"):

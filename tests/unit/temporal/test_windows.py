@@ -30,13 +30,14 @@ def joined(segments):
 
 def cost_by_hand(costs, motion, modes, tracks):
     cells = sum(costs.chosen(modes)[t, cell] for track in tracks.values() for t, cell in track.items())
-    return costs.price(modes) + cells + motion.entry_cost * len(tracks)
+    steps = sum(motion.cost_of(np.array([track[t] for t in sorted(track)])) for track in tracks.values())
+    return costs.price(modes) + cells + motion.entry_cost * len(tracks) + steps
 
 
-@pytest.mark.parametrize(("seed", "entry_cost"), [(0, 0.0), (1, 5.0), (2, 0.0)])
-def test_windows_give_the_answer_of_one_window(seed, entry_cost):
+@pytest.mark.parametrize(("seed", "entry_cost", "sigma"), [(0, 0.0, np.inf), (1, 5.0, np.inf), (2, 0.0, 1.0)])
+def test_windows_give_the_answer_of_one_window(seed, entry_cost, sigma):
     scene = doubtful_walk(60, shape=(16, 16), people=4, rng=seed)
-    motion = Motion((16, 16), 1, scene.ground.border(), entry_cost)
+    motion = Motion((16, 16), 1, scene.ground.border(), entry_cost, sigma=sigma)
     whole = choose_modes(stack(list(scene_frames(scene))), motion)
     assert whole.cost == pytest.approx(whole.bound, rel=1e-6)
     cut = list(choose_in_windows(scene_frames(scene), motion, windows=Windows(36, 20)))
@@ -55,7 +56,8 @@ def test_windows_give_the_answer_of_one_window(seed, entry_cost):
 def test_any_cut_is_a_valid_answer_with_a_valid_bound(seed):
     """Noise without people and little overlap: a worse answer, but tracks are whole and the bound holds."""
     rng = np.random.default_rng(seed)
-    motion = Motion((4, 4), 1, rng.random((4, 4)) < 0.3, entry_cost=float(seed % 2))
+    sigma = np.inf if seed < 4 else 0.7
+    motion = Motion((4, 4), 1, rng.random((4, 4)) < 0.3, entry_cost=float(seed % 2), sigma=sigma)
     frames = [FrameCosts(rng.permutation([0.0, 1.0]), rng.normal(0.8, 2.0, (2, 16))) for _ in range(12)]
     costs = stack(frames)
     whole = choose_modes(costs, motion)

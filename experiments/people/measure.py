@@ -1,0 +1,151 @@
+"""The rows of the page ``people.md``: MODA at 0.5 and 1 m, with intervals, on all frames and on those kept aside.
+
+Constants were chosen on the first half of the frames of PETS and on every second frame of WILDTRACK; the column *kept
+aside* is about the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.measurements import Row
+from experiments.occupancy.pets_curves import detections, mode_detections, trivial_variants
+from experiments.people.detector import FILE, DetectedFeet
+from experiments.people.frames import frame_mean_fields, occupancy_mean_field
+from experiments.people.moda import Detections, Floats
+from experiments.people.pets import ANNOTATED, AREA, Pets
+from experiments.people.wildtrack import CAMERAS, FRAME_RATE, FRAMES, Wildtrack
+from experiments.quiet import ignore_warnings
+from mixfield import Tracks, detect, metrics, positions, read_detections, track
+from mixfield.mixture import MixturePosterior
+from mixfield.scene import Scene
+from mixfield.solvers import Mode
+
+RADII = (0.5, 1.0)  # metres
+KEPT = {"PETS": lambda frame: frame >= ANNOTATED // 2, "WILDTRACK": lambda frame: frame % 10 == 5}
+
+Truth = Mapping[int, Floats]
+
+
+def score(kind: str, truth: Truth, candidates: Sequence[Detections]) -> Row:
+    """MODA of the best candidate of each frame at each radius, with its interval; of all frames and of those kept."""
+    found: Row = {}
+    for radius in RADII:
+        frames = metrics.best_detections([metrics.detection_scores(truth, one, radius) for one in candidates])
+        kept = [one for frame, one in zip(truth, frames, strict=True) if KEPT[kind](frame)]
+        found[f"{radius:g}"] = {
+            "moda": metrics.total(frames).moda,
+            "interval": list(metrics.bootstrap(frames)),
+            "kept": metrics.total(kept).moda,
+            "kept_interval": list(metrics.bootstrap(kept)),
+            "errors": [one.misses + one.false_positives for one in frames],
+            "truths": [one.truths for one in frames],
+        }
+    return found
+
+
+def pets(data: Path, views: tuple[int, ...]) -> Row:
+    """Mean field and KSP on PETS."""
+    recording, frames = Pets(data / "people" / "pets09-s2l1", views), range(ANNOTATED)
+    scene, truth = recording.scene(), recording.truth(frames)
+    fields = frame_mean_fields(recording, frames)
+    tracks = track([MixturePosterior((mode,)) for mode in fields.values()], scene, frame_rate=recording.frame_rate)
+    found = {"mean field": detections(fields, scene), "KSP": _tracked(tracks, scene, frames)}
+    return {name: score("PETS", truth, [one]) for name, one in found.items()}
+
+
+def detector(data: Path) -> Row:
+    """The feet of a detector, as they are and through `mixfield.track`, as single cells and as blobs."""
+    recording, frames = Pets(data / "people" / "pets09-s2l1"), range(ANNOTATED)
+    scene, truth, detected = recording.scene(), recording.truth(frames), DetectedFeet(recording)
+    inside = {f: p[((p >= AREA[:2]) & (p <= AREA[2:])).all(1)] for f, p in detected.feet.items()}
+    found = {"detector": inside}
+    for name, maps in {"cells": detected.cells(scene.ground), "blobs": detected.blobs(scene.ground)}.items():
+        found[name] = _tracked(track(maps, scene, frame_rate=recording.frame_rate), scene, frames)
+    boxes = read_detections(recording.folder / FILE)
+    found["boxes"] = _tracked(track(boxes, scene, frame_rate=recording.frame_rate), scene, frames)
+    return {name: score("PETS", truth, [one]) for name, one in found.items()}
+
+
+def wildtrack(data: Path, views: tuple[str, ...], noisy: bool) -> Row:
+    """Mean field on the whole area of WILDTRACK, of POM's form and of the local one."""
+    recording = Wildtrack(data / "people" / "wildtrack", views, noisy)
+    truth, found = recording.truth(FRAMES), {}
+    for name, form in (("mean field", "released"), ("local form", "local")):
+        scene = replace(recording.scene, form=form)
+        fields = {frame: occupancy_mean_field(scene, recording.masks(frame)) for frame in FRAMES}
+        found[name] = score("WILDTRACK", truth, [detections(fields, scene)])
+    return found
+
+
+def few_cameras(data: Path, views: tuple[str, ...], step: int) -> Row:
+    """Modes and tracks on the ground near the first camera of WILDTRACK, with noisy silhouettes."""
+    recording = Wildtrack(data / "people" / "wildtrack", views, noisy=True, region=views[:1])
+    frames = FRAMES[::step]
+    scene, truth = recording.scene, recording.truth(frames)
+    fields = {frame: occupancy_mean_field(scene, recording.masks(frame)) for frame in frames}
+    with ignore_warnings():
+        posteriors = {frame: detect(scene, recording.masks(frame), 4) for frame in frames}
+    trivial = trivial_variants(fields, scene)
+    added = {frame: _with_likeliest_empty(mode, scene) for frame, mode in fields.items()}
+    found = {
+        "mean field": trivial[:1],
+        "heaviest mode": mode_detections(posteriors, scene)[:1],
+        "best of 4": mode_detections(posteriors, scene),
+        "control": trivial,
+        "harder control": [*trivial[:3], added],
+    }
+    if step == 1:
+        found |= {name: [one] for name, one in _all_tracks(fields, posteriors, scene, frames).items()}
+    return {name: score("WILDTRACK", truth, candidates) for name, candidates in found.items()}
+
+
+def _all_tracks(
+    fields: Mapping[int, Mode], posteriors: Mapping[int, MixturePosterior], scene: Scene, frames: Sequence[int]
+) -> dict[str, Detections]:
+    given: dict[str, list[MixturePosterior]] = {
+        "KSP": [MixturePosterior((mode,)) for mode in fields.values()],
+        "KSP, heaviest mode": [MixturePosterior(posterior.modes[:1]) for posterior in posteriors.values()],
+        "KSP*": list(posteriors.values()),
+    }
+    return {
+        name: _tracked(track(one, scene, frame_rate=FRAME_RATE, doors="anywhere"), scene, frames)
+        for name, one in given.items()
+    }
+
+
+def _with_likeliest_empty(mode: Mode, scene: Scene) -> Floats:
+    """The people of a mean field, and one more at its likeliest empty cell."""
+    occupied = np.where(scene.interest, mode.marginals[..., 1], 0.0)
+    empty = np.where(occupied > 0.5, 0.0, occupied)
+    extra = scene.ground.centres().reshape(-1, 2)[[int(empty.argmax())]]
+    return np.concatenate([positions(mode, scene), extra])
+
+
+def _tracked(tracks: Tracks, scene: Scene, frames: Sequence[int]) -> Detections:
+    """Positions of tracks in the area of interest, by frame number."""
+    table = tracks.table[scene.interest[tracks.table["row"], tracks.table["column"]]]
+    places = np.stack([table["x"], table["y"]], axis=-1)
+    return {frame: places[table["frame"] == t] for t, frame in enumerate(frames)}
+
+
+ROWS: dict[str, tuple[Callable[..., Row], tuple[Any, ...]]] = {
+    "PETS view 1": (pets, ((1,),)),
+    "PETS views 1 and 8": (pets, ((1, 8),)),
+    "PETS view 1, YOLOv8n": (detector, ()),
+    "WILDTRACK, 7 cameras": (wildtrack, (CAMERAS, False)),
+    "WILDTRACK, 7 cameras, noisy": (wildtrack, (CAMERAS, True)),
+    "WILDTRACK, CVLab1": (few_cameras, (("CVLab1",), 1)),
+    "WILDTRACK, IDIAP2": (few_cameras, (("IDIAP2",), 1)),
+}
+
+
+def measure(name: str, data: Path) -> Row:
+    """One row of the page by name."""
+    work, options = ROWS[name]
+    return {"name": name, "methods": work(data, *options)}

@@ -1,0 +1,70 @@
+"""The page ``people.md`` and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.measurements import Row
+from experiments.page import PageTemplate, markdown_table, write_results
+
+HEADS = ("", "0.5 m", "95 %", "kept aside", "1 m", "95 %", "kept aside")
+DIFFERENCES = (
+    ("best of 4", "control"),
+    ("best of 4", "harder control"),
+    ("KSP", "mean field"),
+    ("KSP*", "KSP"),
+    ("KSP*", "KSP, heaviest mode"),
+    ("blobs", "cells"),
+    ("blobs", "detector"),
+    ("boxes", "detector"),
+    ("local form", "mean field"),
+)
+BLOCK, DRAWS = 10, 2000  # frames of a block of the bootstrap, and its samples
+
+
+def write_page(rows: Iterable[Row], made_by: dict[str, Any], out: Path) -> Path:
+    """Write ``people.json`` and ``.md`` into a folder; returns the path of the page."""
+    results = {"made_by": made_by, "rows": list(rows)}
+    return write_results(out, "people", results, page_text(results), indent=None)
+
+
+def page_text(results: dict[str, Any]) -> str:
+    """The page that belongs to the numbers of ``people.json``."""
+    template = PageTemplate.read("people")
+    sections = [_section(template, row) for row in results["rows"]]
+    return template.fill(rows="\n\n".join(sections), command=results["made_by"]["command"])
+
+
+def _section(template: PageTemplate, row: Row) -> str:
+    methods = row["methods"]
+    pairs = [pair for pair in DIFFERENCES if set(pair) <= set(methods)]
+    listed = [f"- *{a}* - *{b}*: {_difference(methods[a], methods[b])}" for a, b in pairs]
+    table = markdown_table(HEADS, [_cells(name, scores) for name, scores in methods.items()])
+    return template.fill("row", title=row["name"], table=table, differences="\n".join(listed))
+
+
+def _cells(name: str, scores: Row) -> list[str]:
+    cells = [name]
+    for score in scores.values():
+        low, high = score["interval"]
+        cells += [f"{score['moda']:.3f}", f"{low:.3f} to {high:.3f}", f"{score['kept']:.3f}"]
+    return cells
+
+
+def _difference(first: Row, second: Row) -> str:
+    return ", ".join(f"{_paired(first[r], second[r])} at {r} m" for r in first)
+
+
+def _paired(first: Row, second: Row) -> str:
+    """Difference of MODA with its 95 % interval: blocks of frames are drawn for both methods together."""
+    counts = np.array([second["errors"], first["errors"], first["truths"]], np.float64)
+    blocks = np.array([counts[:, s : s + BLOCK].sum(1) for s in range(0, counts.shape[1], BLOCK)])
+    gain = (counts[0] - counts[1]).sum() / counts[2].sum()
+    chosen = np.random.default_rng(0).integers(0, len(blocks), (DRAWS, len(blocks)))
+    worse, better, truths = blocks[chosen].sum(1).T
+    low, high = np.quantile((worse - better) / truths, [0.025, 0.975])
+    return f"{gain:+.3f} ({low:+.3f} to {high:+.3f})"
