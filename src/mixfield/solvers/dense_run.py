@@ -59,7 +59,9 @@ def run_updates(crf: DenseCRF, updates: int, *, keep: bool = False, threads: int
         return Run(crf.couplings, _log_softmax(-crf.costs))
     update = _complete_update(crf, threads)
     if not keep:
-        return Run(crf.couplings, _log_update(update, update.run(ONE, updates - 1)))
+        values = update.run(ONE, updates - 1)
+        values[:, update.layout.used :] = 0.0
+        return Run(crf.couplings, _log_update(update, values))
     history = [update.start(ONE)]
     for _ in range(updates - 1):
         update.invalidate()
@@ -69,10 +71,16 @@ def run_updates(crf: DenseCRF, updates: int, *, keep: bool = False, threads: int
     return Run(crf.couplings, _log_update(update, history[-1]), tuple(history))
 
 
-def run_from(crf: DenseCRF, q: NDArray[np.floating], *, threads: int | None = None) -> Run:
-    """One update from marginals ``q`` (n, L): the run of a fixed point that is known already."""
+def run_from(crf: DenseCRF, q: NDArray[np.floating], updates: int = 1, *, threads: int | None = None) -> Run:
+    """``updates`` updates from marginals ``q`` (n, L), to the fixed point near them."""
     update = _complete_update(crf, threads)
-    return Run(crf.couplings, _log_update(update, update.layout.pack(q[None])))
+    values = update.layout.pack(q[None])
+    for _ in range(updates - 1):
+        update.invalidate()
+        update.step(values, ONE, new := update.layout.zeros())
+        values = new
+    update.invalidate()
+    return Run(crf.couplings, _log_update(update, values))
 
 
 def run_updates_exactly(

@@ -52,10 +52,11 @@ def test_updates_with_all_pairs(compatibility):
     assert support == pytest.approx(-sums @ pairs[0][1] if compatibility is not None else sums)
 
 
-def test_one_update_from_given_marginals():
+@pytest.mark.parametrize("more", [1, 3])
+def test_updates_from_given_marginals(more):
     crf, _ = field(5)
-    before, after = run_updates(crf, 4), run_updates(crf, 5)
-    assert run_from(crf, before.marginals).log_marginals == pytest.approx(after.log_marginals, abs=1e-5)
+    before, after = run_updates(crf, 4), run_updates(crf, 4 + more)
+    assert run_from(crf, before.marginals, more).log_marginals == pytest.approx(after.log_marginals, abs=1e-5)
 
 
 def test_small_probabilities_keep_their_logarithm():
