@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
 from mixfield.energy.coupling import Coupling
-from mixfield.filters.bands import BandSchedule
+from mixfield.filters.bands import MIN_PARTS, BandSchedule
 from mixfield.filters.buffers import channel_width
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ class AdjointUpdate:
         self._n_labels, self._dtype, self._threads = n_labels, np.dtype(dtype), threads
         self.width = channel_width(n_labels) if self._dtype == np.float32 else n_labels
         row = max((coupling.filter.row for coupling in self._couplings), default=1)
-        self._schedule = BandSchedule.of(n, row, self.width)
+        self._schedule = BandSchedule.of(n, row, self.width, MIN_PARTS)  # each part has a table of its own
         parts = self._schedule.part_pixels
         self._streams = [coupling.filter.adjoint_stream(self.width, parts) for coupling in self._couplings]
         bands = len(self._schedule.bands)

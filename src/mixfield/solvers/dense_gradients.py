@@ -83,12 +83,13 @@ def implicit(
     *,
     tolerance: float = NEGLIGIBLE,
     max_terms: int = MOST_TERMS,
+    warn: bool = True,
     threads: int | None = None,
 ) -> FieldGradient:
     """Derivatives at the fixed point that a run has reached; parameters as for `unrolled`.
 
     ``tolerance`` is the size of the last term of the series, relative to the first; after ``max_terms`` terms it ends
-    with a `NotConvergedWarning`.
+    with a `NotConvergedWarning` if ``warn``.
     """
     adjoint, z_bar, total = _start(run, log_bar, probes, threads)
     spare, q = z_bar if adjoint.in_place else adjoint.zeros(), run.padded_marginals()
@@ -97,7 +98,7 @@ def implicit(
     while run.couplings and size > tolerance * first and terms < max_terms:
         size, terms = float(adjoint.step(z_bar, q, spare, total).max()), terms + 1
         z_bar, spare = spare, z_bar
-    if run.couplings and size > tolerance * first:
+    if warn and run.couplings and size > tolerance * first:
         warnings.warn(
             f"the derivative of the fixed point has not converged: the last of {terms} terms is {size / first:.2g} of "
             "the first; make more updates before it, or lower the weights of the kernels",

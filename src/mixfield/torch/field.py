@@ -118,30 +118,37 @@ class ImageField:
         return [couple(k, self.shape, given[0], potts=given[1], symmetric=True, exact=True) for k in self.kernels]
 
     def pull_back(self, run: Run, log_bar: Array, *, bandwidths: bool) -> FieldGradient:
-        """Derivatives of a loss with derivative ``log_bar`` (L, *shape) with respect to the log-marginals."""
-        rows, probes = self.rows(log_bar, run.log_marginals.dtype), self.probes() if bandwidths else []
+        """Derivatives of a loss with derivative ``log_bar`` (L, *shape) with respect to the log-marginals.
+
+        The series of a fixed point has at most as many terms as there were updates.
+        """
+        rows, probes = self.rows(log_bar), self.probes() if bandwidths else []
         if self._settings.gradient == "unrolled":
             return unrolled(run, rows, probes)
-        return implicit(run, rows, probes, tolerance=self.tolerance)
+        terms = self._settings.updates
+        return implicit(run, rows, probes, tolerance=self.tolerance, max_terms=terms, warn=False)
 
-    @staticmethod
-    def rows(planes: Array, dtype: Any) -> Array:
-        """(L, *shape) as (n, L), without a copy where labels are last in memory."""
-        return np.ascontiguousarray(np.moveaxis(planes, 0, -1), dtype).reshape(-1, len(planes))
+    def rows(self, planes: Array) -> Array:
+        """(L, *shape) as (n, L) in the precision of the field: the same memory, if it has this precision."""
+        if np.moveaxis(planes, 0, -1).flags.c_contiguous:
+            rows = np.moveaxis(planes, 0, -1).reshape(-1, len(planes))
+        else:
+            rows = planes.reshape(len(planes), -1).T
+        return rows.astype(self._costs.dtype, copy=False)
 
     def gradient(self, field: FieldGradient) -> ParameterGradient:
-        """Derivatives with respect to the parameters of the layer, from those of the field."""
+        """Derivatives with respect to the parameters of the layer, from those of the field, whose memory is reused."""
         parameters, kernels = self._parameters, len(self.kernels)
         weights, bandwidths = np.zeros(2), np.zeros(3)
         weights[:kernels] = field.scales / parameters.weights[:kernels]
         if len(field.probe_scales):
             slopes = differences(field.probe_scales, self._settings.step)
             bandwidths[: len(slopes)] = slopes / parameters.bandwidths[: len(slopes)]
-        exponent = float(np.einsum("nl,nl->n", field.costs, self.costs).sum(dtype=np.float64)) / parameters.exponent
-        logits = field.costs * field.costs.dtype.type(-parameters.exponent)
+        products = np.einsum("nl,nl->n", field.costs, self.costs)
+        logits = np.multiply(field.costs, -parameters.exponent, out=field.costs, casting="same_kind")
         return ParameterGradient(
             np.moveaxis(logits.reshape(*self.shape, -1), -1, 0),
-            exponent,
+            float(products.sum(dtype=np.float64)) / parameters.exponent,
             weights,
             bandwidths,
             _symmetric(field.compatibilities, parameters.weights),

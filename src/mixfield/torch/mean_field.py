@@ -12,7 +12,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from mixfield import _threads
-from mixfield.errors import MixfieldError
+from mixfield.solvers.dense_run import Run
 from mixfield.torch.field import ImageField, ParameterGradient, Parameters, Settings
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ T = TypeVar("T")
 class MeanField(torch.autograd.Function):
     """Log-marginals (B, L, *shape) of logits (B, L, *shape) and images after the updates of a layer.
 
-    The memory of a contiguous tensor on the CPU is read in place.  The result has the strides of labels last.
+    The memory of a tensor on the CPU is read in place.  The result is contiguous: `nll_loss` refuses labels last.
     """
 
     @staticmethod
@@ -39,21 +39,24 @@ class MeanField(torch.autograd.Function):
         fields = fields_of(settings, images, logits, exponent, weights, bandwidths, compatibility)
         unroll = keep and settings.gradient == "unrolled"
         runs = for_each(lambda b: fields[b].run(keep=unroll), len(fields))
+        log_q = log_marginals(runs, logits)
         if keep:
-            ctx.fields, ctx.runs, ctx.dtype = fields, runs, logits.dtype
-        return log_marginals(runs, logits)
+            ctx.fields, ctx.couplings, ctx.histories = fields, [r.couplings for r in runs], [r.history for r in runs]
+            ctx.save_for_backward(log_q)
+        return log_q
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, log_bar: torch.Tensor) -> tuple[Any, ...]:
-        check_gradient(log_bar)
-        bars, wanted = log_bar.numpy(), ctx.needs_input_grad[6]
+        (log_q,) = ctx.saved_tensors
+        planes, bars, wanted = log_q.numpy(), log_bar.numpy(), ctx.needs_input_grad[6]
 
         def pull_back(b: int) -> ParameterGradient:
             field: ImageField = ctx.fields[b]
-            return field.gradient(field.pull_back(ctx.runs[b], bars[b], bandwidths=wanted))
+            run = Run(ctx.couplings[b], field.rows(planes[b]), ctx.histories[b])
+            return field.gradient(field.pull_back(run, bars[b], bandwidths=wanted))
 
-        return None, None, None, *as_tensors(for_each(pull_back, len(bars)), ctx.dtype)
+        return None, None, None, *as_tensors(for_each(pull_back, len(bars)), log_q.dtype)
 
 
 def fields_of(
@@ -77,13 +80,12 @@ def fields_of(
     return for_each(lambda b: ImageField(settings, parameters, values[b], pictures[b]), len(values))
 
 
-def log_marginals(runs: list[Any], logits: torch.Tensor) -> torch.Tensor:
-    """(B, L, *shape) of runs, with labels last in memory and the dtype of the logits."""
-    shape = logits.shape
-    rows = [run.log_marginals for run in runs]
-    array = rows[0][None] if len(rows) == 1 else np.stack(rows)
-    planes = torch.from_numpy(array.reshape(shape[0], *shape[2:], shape[1])).movedim(-1, 1)
-    return planes.to(logits.dtype)
+def log_marginals(runs: list[Run], logits: torch.Tensor) -> torch.Tensor:
+    """(B, L, *shape) of runs, with the dtype of the logits."""
+    planes = torch.empty(logits.shape, dtype=logits.dtype)
+    for plane, run in zip(planes, runs, strict=True):
+        plane.flatten(1).copy_(torch.from_numpy(run.log_marginals).T)
+    return planes
 
 
 def as_tensors(gradients: list[ParameterGradient], dtype: torch.dtype) -> tuple[torch.Tensor | None, ...]:
@@ -97,15 +99,6 @@ def as_tensors(gradients: list[ParameterGradient], dtype: torch.dtype) -> tuple[
         torch.from_numpy(np.sum([one.bandwidths for one in gradients], axis=0)).to(dtype),
         torch.from_numpy(np.sum(costs, axis=0)).to(dtype) if costs else None,
     )
-
-
-def check_gradient(log_bar: torch.Tensor) -> None:
-    """Raise an error for a derivative that is not finite."""
-    if not bool(torch.isfinite(log_bar).all()):
-        raise MixfieldError(
-            "the gradient of the loss with respect to the output of the layer holds NaN or infinity; look for a "
-            "logarithm of zero or a division by zero in the loss"
-        )
 
 
 def for_each(work: Callable[[int], T], count: int) -> list[T]:

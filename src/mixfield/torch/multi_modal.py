@@ -17,7 +17,7 @@ from mixfield.solvers.dense_gradients import FieldGradient, bound, implicit
 from mixfield.solvers.dense_run import Run, run_from, run_updates_exactly
 from mixfield.torch.dense_crf import DenseCRF
 from mixfield.torch.field import ImageField, ParameterGradient, Settings
-from mixfield.torch.mean_field import as_tensors, check_gradient, fields_of, for_each
+from mixfield.torch.mean_field import as_tensors, fields_of, for_each
 
 HELD = 0.05  # change of a marginal by one more update, above which a multiplier holds a mode in its cell
 SMALLEST = 1e-14  # probability of a label in such a mode
@@ -107,12 +107,11 @@ class ModeFields(torch.autograd.Function):
         bounds = torch.tensor([_padded(one.bounds, n_modes, -np.inf) for one in found], dtype=logits.dtype)
         shape = (logits.shape[0], n_modes, *logits.shape[2:], logits.shape[1])
         rows = [run.log_marginals for one in found for run in _padded(one.runs, n_modes, one.runs[0])]
-        return torch.from_numpy(np.stack(rows).reshape(shape)).movedim(-1, 2).to(logits.dtype), bounds
+        return torch.from_numpy(np.stack(rows).reshape(shape)).movedim(-1, 2).to(logits.dtype).contiguous(), bounds
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, log_bar: torch.Tensor, bound_bar: torch.Tensor) -> tuple[Any, ...]:
-        check_gradient(log_bar)
         bars, scalars = log_bar.numpy(), bound_bar.numpy()
         bandwidths = ctx.needs_input_grad[6]
 
@@ -151,8 +150,7 @@ def _run(field: ImageField, energy: Any, q: Any, settings: Settings) -> Run:
 def _pull_back(field: ImageField, run: Run, log_bar: Any, bound_bar: float, probes: list[Any]) -> FieldGradient:
     """Of the marginals of one mode, and of its bound times ``bound_bar``."""
     q = run.marginals
-    rows = field.rows(log_bar, q.dtype)
-    marginals = implicit(run, rows, probes, tolerance=field.tolerance)
+    marginals = implicit(run, field.rows(log_bar), probes, tolerance=field.tolerance, warn=False)
     envelope = bound(field.costs, [*run.couplings, *probes], q)[1]
     kernels = len(run.couplings)
     return FieldGradient(

@@ -13,6 +13,7 @@ from torch_layers import batch, called, torch
 import mixfield as mf
 from mixfield.errors import MixfieldError, NotConvergedWarning
 from mixfield.torch import DenseCRF
+from mixfield.torch.field import ImageField
 
 OPTIONS = {"smooth_sxy": 1.2, "smooth_weight": 0.6, "sxy": 2.0, "srgb": 60.0, "weight": 0.4}
 WEAK = {**OPTIONS, "smooth_weight": 0.15, "weight": 0.1}  # without normalisation, row sums are several
@@ -64,14 +65,26 @@ def test_gradients_of_lattices_agree_with_all_pairs():
         assert torch.allclose(one, other, rtol=0.02, atol=1e-5)
 
 
-def test_nothing_is_copied_in_and_out():
-    """Logits with labels last are read in place; the answer is one block of memory with labels last."""
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_logits_of_any_layout_are_read_in_place(layout, monkeypatch):
+    logits, images = batch((6, 7))
+    read = []
+    monkeypatch.setattr(
+        "mixfield.torch.mean_field.ImageField", lambda *given: read.append(given[2]) or ImageField(*given)
+    )
+    given = logits.detach().contiguous(memory_format=layout)
+    log_q = DenseCRF(3)(given, images)
+    assert all(np.shares_memory(planes, given.numpy()) for planes in read)
+    assert len(read) == 2
+    assert torch.equal(given, logits)
+    assert torch.equal(log_q, DenseCRF(3)(logits, images))
+
+
+def test_losses_of_pytorch_accept_the_answer():
     logits, images = batch((6, 7), size=1)
-    before = logits.detach().clone()
-    log_q = DenseCRF(3)(logits, images)
-    assert torch.equal(logits, before)
-    assert log_q.is_contiguous(memory_format=torch.channels_last)
-    assert torch.equal(DenseCRF(3)(logits.contiguous(memory_format=torch.channels_last), images), log_q)
+    labels = torch.zeros(1, 6, 7, dtype=torch.long)
+    torch.nn.functional.nll_loss(DenseCRF(3)(logits, images), labels).backward()
+    assert (logits.grad[:, 0] < 0).all()
 
 
 def test_a_batch_is_its_images_one_by_one():

@@ -26,10 +26,16 @@ def test_costs_kernels_and_precision(exact):
     assert len(field.probes()) == 6
 
 
-def test_rows_with_labels_last_are_not_copied():
-    planes = np.moveaxis(np.zeros((4, 5, 3), np.float32), -1, 0)
-    assert np.shares_memory(ImageField.rows(planes, np.float32), planes)
-    assert not np.shares_memory(ImageField.rows(np.ascontiguousarray(planes), np.float32), planes)
+@pytest.mark.parametrize("exact", [False, True])
+def test_rows_of_the_same_precision_are_not_copied(exact):
+    field = ImageField(Settings(3, exact=exact), PARAMETERS, LOGITS, IMAGE)
+    dtype = np.float64 if exact else np.float32
+    last, first = np.moveaxis(np.zeros((4, 5, 3), dtype), -1, 0), LOGITS.astype(dtype)
+    for planes in (last, first):
+        assert np.shares_memory(field.rows(planes), planes)
+        assert (field.rows(planes) == planes.reshape(3, -1).T).all()
+    other = first.astype(np.float32 if exact else np.float64)
+    assert field.rows(other).dtype == dtype
 
 
 def test_without_an_image_the_appearance_kernel_has_no_gradient():
