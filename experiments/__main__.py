@@ -10,6 +10,7 @@ import typer
 from experiments.commands.belief import belief
 from experiments.commands.generic import generic
 from experiments.commands.interactive import interactive
+from experiments.commands.learning import learning
 from experiments.commands.motivation import motivation
 from experiments.commands.occupancy import occupancy
 from experiments.commands.segmentation import segmentation
@@ -26,7 +27,19 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-COMMANDS = (occupancy, tracking, synthetic, temperature, motivation, segmentation, belief, video, generic, interactive)
+COMMANDS = (
+    occupancy,
+    tracking,
+    synthetic,
+    temperature,
+    motivation,
+    segmentation,
+    belief,
+    video,
+    generic,
+    interactive,
+    learning,
+)
 for command in COMMANDS:
     app.command()(stoppable(command))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 from torch.autograd.function import once_differentiable
 
 from mixfield import _arrays
@@ -31,15 +33,19 @@ class Modes:
     ----------
     log_marginals : (B, K, L, *shape) log q_k.
     bounds : (B, K) A_k, minus infinity where an image has fewer modes; those repeat the first.
+    weight_exponent : of exp(A_k) in the weights; 1 in the paper.
     """
 
     log_marginals: torch.Tensor
     bounds: torch.Tensor
+    weight_exponent: torch.Tensor | float = 1.0
 
     @property
     def log_weights(self) -> torch.Tensor:
-        """(B, K) logarithms of the weights, softmax(A_k)."""
-        return torch.log_softmax(self.bounds, 1)
+        """(B, K) logarithms of the weights, softmax(weight_exponent A_k)."""
+        known = torch.isfinite(self.bounds)  # no gradient of an exponent through infinite bounds
+        scaled = self.weight_exponent * torch.where(known, self.bounds, 0.0)
+        return torch.log_softmax(torch.where(known, scaled, -torch.inf), 1)
 
     @property
     def log_z(self) -> torch.Tensor:
@@ -62,6 +68,8 @@ class MultiModal(DenseCRF):
     ----------
     n_labels : L.
     n_modes : K.
+    weight_exponent : first value of the exponent of exp(A_k) in the weights.  With 1, as in the paper, weights of large
+        groups are nearly 0 or 1; the likelihood of a mixture says how much they are to be trusted.
     options : of `DenseCRF`.
 
     Examples
@@ -76,15 +84,18 @@ class MultiModal(DenseCRF):
     torch.Size([1, 2, 12, 16])
     """
 
-    def __init__(self, n_labels: int, n_modes: int = 4, **options: Any) -> None:
+    def __init__(self, n_labels: int, n_modes: int = 4, *, weight_exponent: float = 1.0, **options: Any) -> None:
         super().__init__(n_labels, **options)
         self.n_modes = _arrays.at_least("n_modes", n_modes, 1)
+        exponent = _arrays.positive("weight_exponent", weight_exponent)
+        self.log_weight_exponent = nn.Parameter(torch.tensor(math.log(exponent)))
 
     def forward(self, logits: torch.Tensor, images: torch.Tensor | None = None) -> Modes:
         """The modes of a batch; arguments as for `DenseCRF`."""
         arguments = self._arguments(logits, images)
         log_q, bounds = ModeFields.apply(self.settings, self.n_modes, *arguments)
-        return Modes(log_q.to(logits.device), bounds.to(logits.device))
+        exponent = self.log_weight_exponent.exp().to(logits.device)
+        return Modes(log_q.to(logits.device), bounds.to(logits.device), exponent)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ def test_gradients_of_modes_bounds_and_the_likelihood(n_modes, compatibility):
     for loss in losses.values():
         check_direction(
             lambda x, *given, loss=loss: loss(called(layer, x, image, given)).sum(),
-            [logits, *layer.parameters()], 2e-5,
+            [logits, *layer.parameters()], 2e-5, known=(0, 1, 2),
         )  # fmt: skip
 
 
@@ -71,6 +71,15 @@ def test_weights_are_the_softmax_of_the_bounds():
     modes = Modes(torch.zeros(1, 2, 2, 1, 1), torch.tensor([[1.0, 3.0]]))
     assert torch.allclose(modes.log_weights.exp(), torch.softmax(modes.bounds, 1))
     assert float(modes.log_z) == pytest.approx(torch.tensor([1.0, 3.0]).exp().sum().log().item())
+
+
+def test_the_exponent_of_the_weights():
+    layer = MultiModal(2, 2, **OPTIONS, weight_exponent=0.3)
+    logits, image = blobs()
+    modes = layer(logits.float(), image)
+    assert torch.allclose(modes.log_weights, torch.log_softmax(0.3 * modes.bounds, 1))
+    mixture_nll(modes, modes.labelings[:, 1]).backward()
+    assert layer.log_weight_exponent.grad > 0  # the second mode is to get more weight
 
 
 def test_bad_number_of_modes():
