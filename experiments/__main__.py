@@ -11,6 +11,7 @@ from experiments.commands.belief import belief
 from experiments.commands.collapsed import collapsed
 from experiments.commands.generic import generic
 from experiments.commands.interactive import interactive
+from experiments.commands.learning import learning
 from experiments.commands.motivation import motivation
 from experiments.commands.occupancy import occupancy
 from experiments.commands.people import people
@@ -29,9 +30,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 COMMANDS = (
-    (occupancy, tracking, people)
-    + (synthetic, temperature, motivation, generic, collapsed)
-    + (segmentation, belief, video, interactive)
+    occupancy,
+    tracking,
+    people,
+    synthetic,
+    temperature,
+    motivation,
+    generic,
+    collapsed,
+    segmentation,
+    belief,
+    video,
+    interactive,
+    learning,
 )
 for command in COMMANDS:
     app.command()(stoppable(command))

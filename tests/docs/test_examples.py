@@ -36,6 +36,16 @@ def test_first_modes(run):
     assert (first[quarter] != second[quarter]).mean() > 0.9
 
 
+def test_learning(run):
+    pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'mixfield[torch]'")
+    shown = run("plot_learning.py")
+    sizes = sorted(shown["modes"].labelings[0].flatten(1).sum(1).tolist())
+    assert sizes[0] == pytest.approx(int(shown["narrow"].sum()), abs=12)
+    assert sizes[1] == pytest.approx(int(shown["wide"].sum()), abs=25)
+    assert min(shown["weights"]) > 0.05
+    assert shown["losses"][-1] < 0.5 * shown["losses"][99]
+
+
 def test_own_energy(run):
     votes = run("plot_own_energy.py")["post"].labelings().sum(1)
     assert votes.min() < 10

@@ -18,6 +18,7 @@ ARGUMENTS = {
 PAGES = [
     "belief",
     "generic",
+    "learning",
     "motivation",
     "occupancy",
     "segmentation",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from mixfield import _arrays, _threads
 from mixfield.energy.gaussian import Kernel
 from mixfield.errors import MixfieldError
 from mixfield.filters import normalization
+from mixfield.filters.all_pairs import AllPairs
 from mixfield.filters.base import Filter
 
 Floats = NDArray[np.float64]
@@ -33,7 +35,7 @@ class Coupling:
     """
 
     filter: Filter
-    compatibility: Float32s | None
+    compatibility: NDArray[Any] | None
     strength: float
     normalized: bool
     symmetric: bool
@@ -51,33 +53,42 @@ class Coupling:
         return replace(self, compatibility=np.ascontiguousarray(self.compatibility[np.ix_(labels, labels)]))
 
 
-def couple(kernel: Kernel, shape: tuple[int, ...], n_labels: int, *, potts: bool, symmetric: bool) -> Coupling:
-    """Build the filter of a kernel; ``symmetric`` asks for an exactly symmetric one."""
+def couple(
+    kernel: Kernel, shape: tuple[int, ...], n_labels: int, *, potts: bool, symmetric: bool, exact: bool = False
+) -> Coupling:
+    """Build the filter of a kernel; ``symmetric`` asks for an exactly symmetric one, ``exact`` for one of all pairs."""
     normalization.check(kernel.normalization)
     weight = _finite("weight", kernel.weight)
     normalized, balanced = kernel.normalization != "none", kernel.normalization in ("none", "symmetric")
     if potts:
-        built = kernel.filter(shape, float(weight), symmetric=symmetric)
+        built = _filter(kernel, shape, float(weight), symmetric=symmetric, exact=exact)
         return Coupling(built, None, float(weight), normalized, balanced, bool(weight >= 0))
     costs = _compatibility(kernel, weight, n_labels)
-    built = kernel.filter(shape, 1.0, symmetric=symmetric)
+    built = _filter(kernel, shape, 1.0, symmetric=symmetric, exact=exact)
     centred = np.eye(n_labels) - 1.0 / n_labels
     attraction = np.linalg.eigvalsh(-centred @ costs @ centred)
     strength = max(0.0, float(attraction[-1]))
-    return Coupling(built, costs, strength, normalized, balanced, bool(attraction[0] > -1e-6))
+    kept = costs if exact else costs.astype(np.float32)
+    return Coupling(built, kept, strength, normalized, balanced, bool(attraction[0] > -1e-6))
 
 
-def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Float32s:
+def _filter(kernel: Kernel, shape: tuple[int, ...], strength: float, *, symmetric: bool, exact: bool) -> Filter:
+    if exact:
+        return AllPairs(kernel.features(shape, np.float64), strength=strength, normalization=kernel.normalization)
+    return kernel.filter(shape, strength, symmetric=symmetric)
+
+
+def _compatibility(kernel: Kernel, weight: Floats, n_labels: int) -> Floats:
     """Costs (L, L) of pairs of labels."""
     if weight.shape not in ((), (n_labels,)):
         raise MixfieldError(f"weight must be one number or one per label ({n_labels}), got shape {weight.shape}")
     if kernel.compatibility is None:
-        return np.asarray(-np.diag(np.broadcast_to(weight, n_labels)), np.float32)
+        return -np.diag(np.broadcast_to(weight, n_labels))
     costs = _finite("compatibility", kernel.compatibility)
     _arrays.check_shape("compatibility", costs, (n_labels, n_labels), "= (L, L) to match the unary")
     if weight.ndim:
         raise MixfieldError("weight must be one number where compatibility is given, got one per label")
-    return np.asarray(weight * (costs + costs.T) / 2, np.float32)  # each pair is counted in both orders
+    return np.asarray(weight * (costs + costs.T) / 2)  # each pair is counted in both orders
 
 
 def _finite(name: str, value: ArrayLike) -> Floats:

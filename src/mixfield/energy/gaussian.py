@@ -46,9 +46,13 @@ class Gaussian:
         sigmas = _bandwidths("sxy", self.sxy, len(shape))
         if grid := grid_filter(shape, sigmas):
             return grid.build(shape, sigmas, strength=strength, normalization=self.normalization)
-        features = np.empty((*shape, len(shape)), np.float32)
-        _place(features, sigmas)
-        return _lattice(features.reshape(-1, len(shape)), self, strength, symmetric)
+        return _lattice(self.features(shape), self, strength, symmetric)
+
+    def features(self, shape: tuple[int, ...], dtype: Any = np.float32) -> NDArray[Any]:
+        """(n, axes) positions divided by the bandwidths, the last axis (x) first."""
+        features = np.empty((*shape, len(shape)), dtype)
+        _place(features, _bandwidths("sxy", self.sxy, len(shape)))
+        return features.reshape(-1, len(shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +76,16 @@ class Bilateral:
 
     def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool) -> Filter:
         """The filter of this kernel on a field of ``shape``."""
+        return _lattice(self.features(shape), self, strength, symmetric)
+
+    def features(self, shape: tuple[int, ...], dtype: Any = np.float32) -> NDArray[Any]:
+        """(n, axes + channels) positions and intensities divided by the bandwidths."""
         image, axes = _intensities(self.image, shape), len(shape)
-        features = np.empty((*shape, axes + image.shape[-1]), np.float32)
+        features = np.empty((*shape, axes + image.shape[-1]), dtype)
         _place(features, _bandwidths("sxy", self.sxy, axes))
         for channel, width in enumerate(_bandwidths("srgb", self.srgb, image.shape[-1])):
-            np.divide(image[..., channel], np.float32(width), out=features[..., axes + channel], dtype=np.float32)
-        return _lattice(features.reshape(-1, features.shape[-1]), self, strength, symmetric)
+            np.divide(image[..., channel], features.dtype.type(width), out=features[..., axes + channel], dtype=dtype)
+        return features.reshape(-1, features.shape[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +105,15 @@ class Features:
 
     def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool) -> Filter:
         """The filter of this kernel on a field of ``shape``."""
+        return _lattice(self.features(shape), self, strength, symmetric)
+
+    def features(self, shape: tuple[int, ...], dtype: Any = np.float32) -> NDArray[Any]:
+        """(n, d) the features."""
         array = _real("array", self.array)
         n = int(np.prod(shape))
         if array.ndim < 2 or array.shape[:-1] not in (shape, (n,)):
             raise MixfieldError(f"array must have shape {(*shape, 'd')} = (*shape, d) of the field, got {array.shape}")
-        return _lattice(array.reshape(n, -1), self, strength, symmetric)
+        return array.reshape(n, -1).astype(dtype)
 
 
 Kernel = Gaussian | Bilateral | Features
@@ -164,8 +176,8 @@ def _bandwidths(name: str, value: float | Sequence[float], count: int) -> list[f
     return [_arrays.positive(name, float(w)) for w in np.broadcast_to(widths, count)]
 
 
-def _place(features: Float32s, sigmas: Sequence[float]) -> None:
+def _place(features: NDArray[Any], sigmas: Sequence[float]) -> None:
     """Coordinates over bandwidths into the first of ``features`` (*shape, d), the last axis (x) first."""
     for axis, sigma in enumerate(sigmas):
-        along = np.arange(features.shape[axis], dtype=np.float32) / np.float32(sigma)
+        along = np.arange(features.shape[axis], dtype=features.dtype) / features.dtype.type(sigma)
         features[..., len(sigmas) - 1 - axis] = along.reshape([-1 if a == axis else 1 for a in range(len(sigmas))])

@@ -105,19 +105,23 @@ class Filter(ABC):
 
     def stream(self, channels: int, parts: Intervals, pool: BufferPool | None = None) -> Stream:  # noqa: ARG002
         """Working memory for filtering ``channels`` channels again and again."""
-        return WholeFieldStream(self)
+        return WholeFieldStream(self.apply)
+
+    def adjoint_stream(self, channels: int, parts: Intervals) -> Stream:  # noqa: ARG002
+        """The same for ``K^T``."""
+        return WholeFieldStream(self.adjoint)
 
 
 class WholeFieldStream:
-    """The stream of a filter that only knows how to `apply` itself."""
+    """The stream of a filter that only knows how to ``apply`` itself to all pixels."""
 
     fused = False
 
-    def __init__(self, filter: Filter) -> None:
-        self._filter = filter
+    def __init__(self, apply: Callable[[Float32s], Float32s]) -> None:
+        self._apply = apply
 
     def load(self, values: Float32s, threads: int, *, rough: bool = False) -> None:  # noqa: ARG002
-        self._sums = self._filter.apply(values)
+        self._sums = self._apply(values)
 
     def slice(self, first: int, last: int, out: Float32s, *, accumulate: bool = True) -> None:
         if accumulate:
@@ -153,3 +157,6 @@ class StreamingFilter(Filter):
 
     def adjoint(self, values: Float32s) -> Float32s:
         return self.transposed().apply(values)
+
+    def adjoint_stream(self, channels: int, parts: Intervals) -> Stream:
+        return self.transposed().stream(channels, parts)

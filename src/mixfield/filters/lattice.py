@@ -77,12 +77,12 @@ class Lattice(StreamingFilter):
         return LatticeStream(self, channels, parts, pool)
 
     def transposed(self) -> Lattice:
-        """The filter of ``A B^T A^T``, without R."""
-        return replace(self, chains=self.chains[::-1], ratio=np.ones_like(self.ratio))
-
-    def adjoint(self, values: Float32s) -> Float32s:
-        """``K^T values = R A B^T A^T values``."""
-        return self.ratio[:, None] * self.transposed().apply(values)
+        """The filter of ``K^T = R A B^T A^T = A' B^T A'^T R^-1`` with ``A' = R A``."""
+        chains = self.chains[::-1]
+        if (self.ratio == self.ratio[:1]).all():  # R commutes with all else
+            return replace(self, chains=chains)
+        weight = self.ratio[:, None] * self.weight
+        return replace(self, weight=weight, chains=chains, ratio=np.reciprocal(self.ratio))
 
     def row_sums(self, threads: int) -> tuple[Float32s, Float32s]:
         """(n,) ``K 1``, and the same where B takes the directions in one order only."""

@@ -5,7 +5,7 @@ Numba, ``from mixfield import kernels`` does not.
 
 ========================  ==============================================================================
 factor graphs             `sweeps`, `binary` (two labels, pairs), `counts` (cardinality), `coloring`
-dense fields              `softmax` (the update), `lattice`, `coarse`, `separable` (the filters)
+dense fields              `softmax` (the update), `softmax_gradient`, `lattice`, `coarse`, `separable` (the filters)
 people                    `silhouettes`
 exact inference           `tables`
 tracking                  `paths`
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import separable as separable
     from mixfield.kernels import silhouettes as silhouettes
     from mixfield.kernels import softmax as softmax
+    from mixfield.kernels import softmax_gradient as softmax_gradient
     from mixfield.kernels import sweeps as sweeps
     from mixfield.kernels import tables as tables
 

@@ -73,6 +73,7 @@ class DenseUpdate:
     threads : they do not change the result.
     monitor : whether steps report their terms.
     pool : where buffers come from.
+    complete : store all labels, see `Layout`.
     """
 
     def __init__(
@@ -84,10 +85,11 @@ class DenseUpdate:
         threads: int,
         monitor: bool = True,
         pool: BufferPool | None = None,
+        complete: bool = False,
     ) -> None:
         self.crf, self.n_modes, self.threads, self.monitor = crf, n_modes, threads, monitor
         self.bias = np.empty((crf.n, 0), np.float32) if bias is None else bias
-        self.layout = Layout(crf, n_modes, pool)
+        self.layout = Layout(crf, n_modes, pool, complete)
         self.bank = self._bank(self.layout)
         zero = np.zeros(crf.n, np.float32)
         # what the labels that are not stored add up to

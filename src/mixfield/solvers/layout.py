@@ -28,17 +28,20 @@ class Layout:
     crf : the field.
     n_modes : K.
     pool : where arrays come from.
+    complete : store all labels, also where the last follows from the others.
     """
 
     crf: DenseCRF
     n_modes: int
     pool: BufferPool | None = None
+    complete: bool = False
 
     @cached_property
     def stored(self) -> int:
         """Labels stored per mode: all, or all but the last where it follows from the others."""
         n_labels = self.crf.n_labels
-        return n_labels - 1 if self.crf.is_potts and 1 < n_labels <= FEW_LABELS else n_labels
+        implied = self.crf.is_potts and 1 < n_labels <= FEW_LABELS and not self.complete
+        return n_labels - 1 if implied else n_labels
 
     @property
     def used(self) -> int:
@@ -52,7 +55,7 @@ class Layout:
 
     def of(self, n_modes: int) -> Layout:
         """The layout of another number of modes."""
-        return Layout(self.crf, n_modes, self.pool)
+        return Layout(self.crf, n_modes, self.pool, self.complete)
 
     def zeros(self) -> Float32s:
         """Channels (n, width)."""

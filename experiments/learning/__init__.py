@@ -1,0 +1,1 @@
+"""Learning through the layers of `mixfield.torch`: planted parameters, photographs, and annotators who disagree."""
