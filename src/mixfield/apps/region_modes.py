@@ -68,8 +68,9 @@ def region_modes(
     advance = _per_mode(progress) if callable(progress) else progress
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)  # there may be fewer
-        posterior = infer(
-            field.energy, FOUND_PER_MODE * n_modes, rng=rng, search=SEARCH, solver=solver, progress=advance
+        count = FOUND_PER_MODE * n_modes
+        posterior = infer(  # whole modes: their marginals over pixels are a product
+            field.energy, count, rng=rng, search=SEARCH, solver=solver, collapse=False, progress=advance
         )
     distinct = _distinct(posterior.labelings())
     weights = posterior.weights[distinct] / posterior.weights[distinct].sum()

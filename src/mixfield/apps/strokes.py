@@ -74,7 +74,7 @@ def over_pixels(canvas: Canvas, found: RegionModes, strokes: Ints) -> MixturePos
         mode = found.posterior.modes[int(number)]
         bound = log_z + float(np.log(weight))
         modes.append(replace(mode, marginals=_arrays.frozen(marginals), log_z=bound, constraints=()))
-    return replace(found.posterior, modes=tuple(modes), tree=())
+    return MixturePosterior(tuple(modes), t_max=found.posterior.t_max, notes=found.posterior.notes)
 
 
 def checked_strokes(

@@ -128,9 +128,17 @@ def as_pixels(posterior: MixturePosterior, superpixels: ArrayLike) -> MixturePos
     """The posterior over pixels (H, W) of a posterior over superpixels, without its tree of cuts."""
     region = _arrays.integers("superpixels", superpixels, low=0, high=int(np.prod(posterior.shape)))
     modes = tuple(
-        replace(mode, marginals=_arrays.frozen(mode.marginals[region]), constraints=()) for mode in posterior.modes
+        replace(
+            mode,
+            marginals=_arrays.frozen(mode.marginals[region]),
+            labels=_arrays.frozen(mode.labeling()[region]),
+            constraints=(),
+            conditionals=None,
+        )
+        for mode in posterior.modes
     )
-    return replace(posterior, modes=modes, tree=())
+    best = None if posterior.best is None else posterior.best[region]
+    return replace(posterior, modes=modes, tree=(), best=best)
 
 
 def _unary(region: Ints, probs: Float32s, n: int) -> Floats:

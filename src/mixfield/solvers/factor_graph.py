@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mixfield import _threads, kernels
 from mixfield.elimination.junction_tree import exact
 from mixfield.energy.factor_graph import FactorGraph
-from mixfield.errors import InfeasibleError, TooLargeError
+from mixfield.errors import MixfieldError
 from mixfield.solvers import starts
 from mixfield.solvers.base import MeanFieldSolver
 from mixfield.solvers.minimum_cut import minimum_cut
@@ -99,7 +99,7 @@ class FactorGraphSolver(MeanFieldSolver):
             return None
         try:
             return exact(self.energy, memory=CHEAP_BYTES).log_z
-        except (TooLargeError, InfeasibleError):
+        except MixfieldError:  # too large, infeasible, or costs whose differences are lost in rounding
             return None
 
     def critical_temperature(self) -> float:

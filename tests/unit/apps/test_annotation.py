@@ -114,7 +114,7 @@ def test_answers_decide_their_region(monkeypatch):
 
 
 def test_scores_are_evidence():
-    scores = np.full((48, 64, 2), 0.5)
+    scores = np.full((48, 64, 2), (0.7, 0.3))
     scores[10:38, 36:56] = 0.02, 0.98
     annotation = mf.Annotation(picture(), NAMES, scores)
     assert annotation.labels()[24, 45] == 1
