@@ -97,7 +97,7 @@ def test_bayes_gives_the_same_tables_and_sums_to_one(tmp_path):
 )
 def test_real_files_vary(text, tmp_path):
     (tmp_path / "model.uai").write_bytes(text.encode())
-    model = uai.parse_uai(uai._text_of(tmp_path / "model.uai"), "model.uai")
+    model = uai.parse_uai(uai.text_of(tmp_path / "model.uai"), "model.uai")
     _assert_same(model, uai.parse_uai(CHAIN, ""), rtol=1e-15)
 
 
