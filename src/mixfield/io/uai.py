@@ -20,6 +20,7 @@ from mixfield.energy.factor_tables import LARGEST_PADDED
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
 from mixfield.io.documents import MAX_TABLE, unix_lines
 from mixfield.io.uai_tokens import LOG_10, SMALLEST, FloatArray, Tokens, readable
+from mixfield.kernels.constants import LARGEST_SCOPE
 
 Factor = tuple[tuple[int, ...], FloatArray]
 StrPath = str | os.PathLike[str]
@@ -186,6 +187,8 @@ def parse_evidence(text: str, name: str) -> dict[int, int]:
 def _scope(tokens: Tokens, what: str, n: int) -> tuple[int, ...]:
     """The variables of the next factor."""
     arity = tokens.count(f"number of variables of {what}")
+    if arity > LARGEST_SCOPE:  # more than an array has axes
+        raise tokens.error(f"{what} spans {readable(arity)} variables; at most {LARGEST_SCOPE} are supported")
     scope = tuple(tokens.integers(arity, f"variables of {what}"))
     if len(set(scope)) < arity or not all(0 <= v < n for v in scope):
         raise tokens.error(f"{what} must join different variables from 0 to {n - 1}, got {' '.join(map(str, scope))}")
