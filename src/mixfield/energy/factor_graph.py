@@ -179,6 +179,11 @@ class FactorGraph:
         # loaded by name: bridges import energies, not the other way round
         return import_module("mixfield.bridges.dimod").from_bqm(bqm)
 
+    @classmethod
+    def from_networkx(cls, graph: Any, **options: Any) -> FactorGraph:
+        """A graph of networkx with costs on nodes and edges, see `mixfield.bridges.networkx.from_networkx`."""
+        return import_module("mixfield.bridges.networkx").from_networkx(graph, **options)
+
     def condition(self, evidence: Mapping[int, int]) -> FactorGraph:
         """The same variables with some of them observed.
 
