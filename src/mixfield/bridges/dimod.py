@@ -73,7 +73,7 @@ class MixfieldSampler(dimod.Sampler):
     @property
     def parameters(self) -> dict[str, Any]:
         """Arguments of `sample`, and the properties relevant to each: none."""
-        return {"n_modes": [], "num_reads": [], "beta": [], "seed": []}
+        return {"n_modes": [], "num_reads": [], "beta": [], "seconds": [], "seed": []}
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -87,6 +87,7 @@ class MixfieldSampler(dimod.Sampler):
         n_modes: int = 8,
         num_reads: int | None = None,
         beta: float = 1.0,
+        seconds: float | None = None,
         seed: int = 0,
         **unknown: Any,
     ) -> dimod.SampleSet:
@@ -99,6 +100,7 @@ class MixfieldSampler(dimod.Sampler):
         num_reads : number of independent draws from the mixture; by default the most probable state of each mode,
             heaviest first.
         beta : inverse temperature.  Where biases are small, there is one mode at 1 and more at a larger beta.
+        seconds : after these no further mode is looked for; by default there is no limit.
         seed : of the random numbers; the same seed gives the same samples.
         **unknown : ignored with dimod's warning.
 
@@ -113,7 +115,7 @@ class MixfieldSampler(dimod.Sampler):
         graph = from_bqm(bqm, beta=beta)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerModesWarning)  # the rows tell how many there are
-            posterior = infer(graph, n_modes, rng=seed)
+            posterior = infer(graph, n_modes, rng=seed, seconds=seconds)
         labels, basin = _states(posterior, num_reads, seed)
         return dimod.SampleSet.from_samples_bqm(
             (VALUES[bqm.vartype.name][labels], list(bqm.variables)),

@@ -125,6 +125,13 @@ def test_seeds_and_unknown_arguments():
         sampler.sample(bqm, num_reads=0)
 
 
+def test_seconds_limit_the_search():
+    bqm, sampler = random_bqm(40, "SPIN", 5), bridge.MixfieldSampler()
+    short, long = (sampler.sample(bqm, n_modes=12, beta=2.0, seconds=seconds) for seconds in (1e-6, None))
+    assert 1 <= len(short) < len(long)
+    assert "the time was over" in short.info["notes"][0]
+
+
 def test_a_composite_of_dimod():
     """One that keeps the row of the lowest energy."""
     answer = dimod.TruncateComposite(bridge.MixfieldSampler(), 1).sample(ferromagnet(), n_modes=2)
