@@ -19,6 +19,7 @@ DOCS = ROOT / "docs"
 GENERATED = {"_build", "auto_examples", "generated"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 PAGES = [page for page in PAGES if not GENERATED & set(page.parts)]
+BRIDGES = DOCS / "bridges.md"  # of libraries that may be missing
 SUBPACKAGES = ("apps", "constraints", "criteria", "energy", "io", "mixture", "scene", "solvers", "temporal")
 
 
@@ -58,7 +59,11 @@ def loaded(name: str) -> object:
 # ---------------------------------------------------------------- code blocks and commands
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "(?:python|sh)")], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if blocks(page, "(?:python|sh)") and page.name != BRIDGES.name],
+    ids=lambda page: page.name,
+)
 def test_blocks_run_in_order(page, tmp_path, monkeypatch):
     """Python blocks of all pages, and commands of all but README (see `test_readme`) and CONTRIBUTING."""
     if page.name == "gradients.md":
@@ -72,6 +77,23 @@ def test_blocks_run_in_order(page, tmp_path, monkeypatch):
             run(block)
     if page.name == "command-line.md":
         assert (tmp_path / "posterior.html").exists()
+
+
+def sections(page: Path) -> dict[str, str]:
+    """The Python block of each section that has one."""
+    parts = [part.split("\n", 1) for part in text_of(page).split("\n## ")[1:]]
+    return {title: found[0] for title, part in parts if (found := re.findall(r"```python\n(.*?)```", part, re.DOTALL))}
+
+
+@pytest.mark.parametrize("title", sections(BRIDGES))
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of the libraries
+def test_examples_of_other_libraries(title, tmp_path, monkeypatch):
+    """Each block by itself, skipped where its library is not installed."""
+    block = sections(BRIDGES)[title]
+    for library in re.findall(r"^import (\w+)$", block, re.MULTILINE):
+        pytest.importorskip(library, reason=f"{library} is not installed")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, title, "exec"), {})
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page, console=True)], ids=lambda page: page.name)

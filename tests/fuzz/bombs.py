@@ -135,6 +135,14 @@ BOMBS: dict[str, tuple[Callable[[], bytes], ...]] = {
         _filled(b"MARKOV 1 2 1 1 0 2 1 ", b"/", 1_000_000),
         _filled(b"", b" c\n", 1_000_000),
     ),
+    "libDAI": (
+        lambda: b"1 40 " + b"".join(b"%d " % v for v in range(40)) + b"2 " * 40 + b"0",
+        lambda: b"3 " + b"2 0 1 1000 1000 0 " * 2 + b"2 2 3 9000 9000 0",
+        lambda: b"60000 " + b"".join(b"1 %d 1000 0 " % v for v in range(60_000)),
+        lambda: b"1 1 " + b"1" * 1_000_000 + b" 2 0",
+        lambda: b"1 1 0 1000000000 0",
+        _filled(b"1 1 0 2 2 0 1 1 ", b"1", 1_000_000, b"x"),
+    ),
     "evidence": (lambda: b"1" * 1_000_000, _filled(b"", b"1 ", 1_000_000)),
     "pom": (
         lambda: b"ROOM 9 9 1 5000000\nRECTANGLE 0 0 1 1 2 2\nPROCESS 0 1000000\n",

@@ -27,6 +27,7 @@ from mixfield.errors import CalibrationWarning, MixfieldError, sentence
 from mixfield.io import (
     calibration,
     detections,
+    libdai,
     names,
     opencv,
     pom,
@@ -314,8 +315,28 @@ _MOT_TEXT = b"1,-1,10,20,5,8,0.5,-1,-1,-1\n2,3,0,0,4,4\n"
 _POINT_TABLE = b"frame,x,y,camera\n0,1.5,-2,0\n3,1,2,1\n"
 _COCO_RESULTS = b'[{"image_id": 3, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.7}, {"frame": 2, "x": 1, "y": 2}]'
 
+_FG = b"""# two factors
+2
+
+1
+3
+2
+1
+0 0.5
+
+2
+7 3
+3 2
+4
+0   1e-400
+1   2.0
+4   0.25
+5   1
+"""
+
 PARSERS = {
     "uai": Parser(".uai", mf.read_uai, _models),
+    "libDAI": Parser(".fg", libdai.read_fg, lambda: [_FG, b"1\n0\n\n\n1\n0 2.5\n", b"0\n"]),
     "evidence": Parser(".evid", uai.read_evidence, lambda: [b"1\n2 0 1 1 0\n", b"2 0 1 3 2\n", b"0\n", b""]),
     "PR": Parser(".PR", uai.read_pr, lambda: [b"PR\n-12.5\n", b"PR\n-inf\n"]),
     "MAR": Parser(".MAR", uai.read_mar, lambda: [b"MAR\n2 2 0.5 0.5 3 0.2 0.3 0.5\n"]),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays, kernels
 from mixfield.energy import flattening
 from mixfield.energy.factor_tables import Factor, Floats, check_factor, interaction, merge_edges, pad_factors
+from mixfield.energy.qubo import Qubo, qubo_tables
 from mixfield.errors import InfeasibleError, MixfieldError
 
 if TYPE_CHECKING:
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 class FactorGraph:
     """A discrete energy given by tables of costs.
 
-    Build one with `from_pairwise`, `from_factors`, `potts_grid`, `ising` or `mixfield.read_uai`.  Costs add up,
-    ``P(x) ~ exp(-E(x))``, and ``+inf`` forbids a state.
+    Build one with `from_pairwise`, `from_factors`, `potts_grid`, `ising`, `from_qubo` or `mixfield.read_uai`.  Costs
+    add up, ``P(x) ~ exp(-E(x))``, and ``+inf`` forbids a state.
 
     Attributes
     ----------
@@ -165,6 +167,22 @@ class FactorGraph:
             return cls.from_pairwise(unary, pairs, float(strength) * agree)
         _arrays.check_shape("coupling", strength, (len(pairs),), "to match edges")
         return cls.from_pairwise(unary, pairs, strength[:, None, None] * agree)
+
+    @classmethod
+    def from_qubo(cls, Q: Qubo) -> FactorGraph:
+        """Binary variables with E(x) = sum_ij Q_ij x_i x_j; Q is ``{(i, j): cost}`` or a matrix, see `qubo_tables`."""
+        return cls.from_pairwise(*qubo_tables(Q))
+
+    @classmethod
+    def from_bqm(cls, bqm: Any) -> FactorGraph:
+        """A binary quadratic model of dimod, see `mixfield.bridges.dimod.from_bqm`."""
+        # loaded by name: bridges import energies, not the other way round
+        return import_module("mixfield.bridges.dimod").from_bqm(bqm)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, **options: Any) -> FactorGraph:
+        """A graph of networkx with costs on nodes and edges, see `mixfield.bridges.networkx.from_networkx`."""
+        return import_module("mixfield.bridges.networkx").from_networkx(graph, **options)
 
     def condition(self, evidence: Mapping[int, int]) -> FactorGraph:
         """The same variables with some of them observed.

@@ -3,6 +3,7 @@ from .detections import read_detections as read_detections
 from .images import read_image as read_image
 from .images import read_label_map as read_label_map
 from .images import write_label_map as write_label_map
+from .libdai import read_fg as read_fg
 from .pom import read_pom as read_pom
 from .pom import write_pom as write_pom
 from .scene_file import read_scene as read_scene

@@ -20,6 +20,7 @@ from mixfield.energy.factor_tables import LARGEST_PADDED
 from mixfield.errors import FileFormatError, MixfieldError, TooLargeError
 from mixfield.io.documents import MAX_TABLE, unix_lines
 from mixfield.io.uai_tokens import LOG_10, SMALLEST, FloatArray, Tokens, readable
+from mixfield.kernels.constants import LARGEST_SCOPE
 
 Factor = tuple[tuple[int, ...], FloatArray]
 StrPath = str | os.PathLike[str]
@@ -50,7 +51,7 @@ def read_uai(path: StrPath, evidence: StrPath | Mapping[int, int] | None = None)
     FactorGraph
         The model with every table as costs; each table of a ``BAYES`` file is one factor.
     """
-    label_counts, factors = parse_uai(_text_of(path), str(path))
+    label_counts, factors = parse_uai(text_of(path), str(path))
     graph = FactorGraph.from_factors(label_counts, factors)
     if evidence is None:
         return graph
@@ -88,12 +89,12 @@ def write_uai(path: StrPath, energy: _HasFactors) -> None:
 
 def read_evidence(path: StrPath) -> dict[int, int]:
     """Read observed labels ``{variable: label}`` from an evidence file."""
-    return parse_evidence(_text_of(path), str(path))
+    return parse_evidence(text_of(path), str(path))
 
 
 def read_pr(path: StrPath) -> float:
     """Read log Z, the natural logarithm, from a ``PR`` answer, which has log10 Z."""
-    tokens = Tokens(_text_of(path), str(path))
+    tokens = Tokens(text_of(path), str(path))
     tokens.keyword("PR")
     (log10_z,) = tokens.reals(1, "log10 Z")
     tokens.end()
@@ -104,7 +105,7 @@ def read_pr(path: StrPath) -> float:
 
 def read_mar(path: StrPath) -> list[FloatArray]:
     """Read the marginals of a ``MAR`` answer, one array of probabilities for each variable."""
-    tokens = Tokens(_text_of(path), str(path))
+    tokens = Tokens(text_of(path), str(path))
     tokens.keyword("MAR")
     n = tokens.count("number of variables")
     marginals = []
@@ -147,11 +148,11 @@ def parse_uai(text: str, name: str) -> tuple[list[int], list[Factor]]:
     scopes = [_scope(tokens, f"factor {f}", n) for f in range(n_factors)]
     factors = [(scope, _table(tokens, f"factor {f}", scope, label_counts)) for f, scope in enumerate(scopes)]
     tokens.end()
-    _check_memory(name, len(text), label_counts, scopes)
+    check_memory(name, len(text), label_counts, scopes)
     return label_counts, factors
 
 
-def _check_memory(name: str, size: int, label_counts: Sequence[int], scopes: Sequence[tuple[int, ...]]) -> None:
+def check_memory(name: str, size: int, label_counts: Sequence[int], scopes: Sequence[tuple[int, ...]]) -> None:
     """Refuse a file of ``size`` bytes whose tables, padded to the largest label count, would take much more memory."""
     most = max(label_counts, default=1)
     pairs = FLOAT64 * most * most * sum(len(scope) == 2 for scope in scopes)
@@ -186,6 +187,8 @@ def parse_evidence(text: str, name: str) -> dict[int, int]:
 def _scope(tokens: Tokens, what: str, n: int) -> tuple[int, ...]:
     """The variables of the next factor."""
     arity = tokens.count(f"number of variables of {what}")
+    if arity > LARGEST_SCOPE:  # more than an array has axes
+        raise tokens.error(f"{what} spans {readable(arity)} variables; at most {LARGEST_SCOPE} are supported")
     scope = tuple(tokens.integers(arity, f"variables of {what}"))
     if len(set(scope)) < arity or not all(0 <= v < n for v in scope):
         raise tokens.error(f"{what} must join different variables from 0 to {n - 1}, got {' '.join(map(str, scope))}")
@@ -195,7 +198,7 @@ def _scope(tokens: Tokens, what: str, n: int) -> tuple[int, ...]:
 def _table(tokens: Tokens, what: str, scope: tuple[int, ...], label_counts: Sequence[int]) -> FloatArray:
     """The costs of the next factor."""
     shape = tuple(label_counts[v] for v in scope)
-    expected = _size_of(shape)
+    expected = size_of(shape)
     size = tokens.count(f"number of values of {what}")
     if size != expected:
         raise tokens.error(
@@ -204,7 +207,7 @@ def _table(tokens: Tokens, what: str, scope: tuple[int, ...], label_counts: Sequ
     return tokens.costs(size, f"{readable(size)} values of {what}").reshape(shape)
 
 
-def _size_of(shape: Iterable[int]) -> int:
+def size_of(shape: Iterable[int]) -> int:
     """Product of the label counts, or some number beyond `MAX_SIZE` if it is larger."""
     size = 1
     for count in shape:
@@ -236,5 +239,6 @@ def _format_extreme(cost: float) -> str:
     return f"{math.exp(-cost - exponent * LOG_10):.17f}e{exponent}"
 
 
-def _text_of(path: StrPath) -> str:
+def text_of(path: StrPath) -> str:
+    """The text of a model file, with one kind of line ends."""
     return unix_lines(_files.read_bytes(path, MAX_TABLE).decode("utf-8-sig", errors="replace"))

@@ -1,4 +1,4 @@
-"""The tokens of a UAI file, and numbers beyond the range of float64.
+"""The tokens of a UAI or libDAI file, and numbers beyond the range of float64.
 
 A comment runs from ``#`` or ``//`` to the end of the line, or is a line that starts with the word ``c``.
 """
@@ -72,7 +72,15 @@ class Tokens:
 
     def costs(self, n: int, what: str) -> FloatArray:
         """Take ``n`` values and return (n,) -log of each, also of values beyond the range of float64."""
-        words = self._take(n, what)
+        return self._costs_of(self._take(n, what), what)
+
+    def indexed_costs(self, n: int, what: str) -> tuple[list[int], FloatArray]:
+        """Take ``n`` pairs of an index and a value; returns the indices and (n,) -log of each value, as `costs`."""
+        words = self._take(2 * n, what)
+        return self._converted(words[::2], int, _INTEGER, f"places of {what}"), self._costs_of(words[1::2], what)
+
+    def _costs_of(self, words: list[str], what: str) -> FloatArray:
+        """(n,) -log of each of these words."""
         values = np.array(self._converted(words, float, _REAL, what), float)
         invalid = np.flatnonzero(~(values >= 0.0))
         if invalid.size:

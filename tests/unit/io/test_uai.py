@@ -97,7 +97,7 @@ def test_bayes_gives_the_same_tables_and_sums_to_one(tmp_path):
 )
 def test_real_files_vary(text, tmp_path):
     (tmp_path / "model.uai").write_bytes(text.encode())
-    model = uai.parse_uai(uai._text_of(tmp_path / "model.uai"), "model.uai")
+    model = uai.parse_uai(uai.text_of(tmp_path / "model.uai"), "model.uai")
     _assert_same(model, uai.parse_uai(CHAIN, ""), rtol=1e-15)
 
 
@@ -337,3 +337,10 @@ def test_padding_that_takes_much_more_memory_than_the_file(text):
 def test_padding_of_a_ragged_model(tmp_path):
     (tmp_path / "a.uai").write_text("MARKOV 3 1000 2 2 1 2 1 2 4 1 2 3 4")
     assert uai.read_uai(tmp_path / "a.uai").label_counts.tolist() == [1000, 2, 2]
+
+
+def test_more_variables_than_an_array_has_axes():
+    """Each has one label, so that the table has one entry."""
+    text = f"MARKOV\n70\n{'1 ' * 70}\n1\n70 {' '.join(map(str, range(70)))}\n1 1.0\n"
+    with pytest.raises(FileFormatError, match="factor 0 spans 70 variables; at most 60 are supported"):
+        uai.parse_uai(text, "wide.uai")
