@@ -10,6 +10,7 @@ from . import testing as testing
 from .apps.annotation import Annotation as Annotation
 from .apps.detection import detect as detect
 from .apps.detection import positions as positions
+from .apps.field_model import FieldModel as FieldModel
 from .apps.fitting import fit as fit
 from .apps.kernels import Kernels as Kernels
 from .apps.segmentation import segment as segment
