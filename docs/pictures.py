@@ -1,8 +1,10 @@
-"""Regenerate the images of the documentation: ``python docs/pictures.py`` (extras demo, plot and browser)."""
+"""Regenerate the images of the documentation: ``python docs/pictures.py`` (extras demo, plot, annotate and browser)."""
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -15,6 +17,7 @@ from playwright.sync_api import sync_playwright
 
 import mixfield as mf
 from mixfield.apps import ModePath, segmentation_energy
+from mixfield.datasets.photograph import STROKES
 from mixfield.reports import demos
 from mixfield.reports.video_page import VideoFrame, video_page
 
@@ -106,6 +109,41 @@ def screenshots(folder: Path) -> None:
         browser.close()
 
 
+def annotation_page(folder: Path) -> None:
+    """A screenshot of ``mixfield annotate``: strokes, alternatives, a question."""
+    photo = mf.datasets.scribbled_photo()
+    (folder / "photos").mkdir()
+    Image.fromarray(photo.image).save(folder / "photos" / "astronaut.png")
+    (folder / "names.txt").write_text("\n".join(photo.names))
+    words = ["annotate", str(folder / "photos"), "--labels", str(folder / "names.txt"), "--no-open", "--json"]
+    program = shutil.which("chromium") or sys.exit("no chromium")
+    with (
+        subprocess.Popen([sys.executable, "-m", "mixfield", *words], stdout=subprocess.PIPE, text=True) as server,
+        sync_playwright() as playwright,
+    ):
+        assert server.stdout is not None
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1100, "height": 900})
+        page.goto(json.loads(server.stdout.readline())["address"])
+        page.wait_for_selector("body[data-ready]", timeout=120_000)
+        box = page.locator("#view").bounding_box()
+        scale = min(box["width"], box["height"]) / len(photo.image)
+        left, top = box["x"] + (box["width"] - 256 * scale) / 2, box["y"] + (box["height"] - 256 * scale) / 2
+        for label, corners in (STROKES[k] for k in (1, 4, 7, 8)):
+            page.locator(f"[name=label][value='{label}']").check()
+            page.mouse.move(left + scale * corners[0][0], top + scale * corners[0][1])
+            page.mouse.down()
+            for x, y in corners[1:]:
+                page.mouse.move(left + scale * x, top + scale * y, steps=5)
+            page.mouse.up()
+            page.wait_for_selector("body[data-waiting='0']", timeout=120_000)
+        page.locator("#view").blur()
+        page.screenshot(path=HERE / "annotate.png")
+        browser.close()
+        server.terminate()
+    _small(HERE / "annotate.png")
+
+
 def _small(path: Path) -> None:
     Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
@@ -114,3 +152,5 @@ if __name__ == "__main__":
     demo_figure()
     with tempfile.TemporaryDirectory() as scratch:
         screenshots(Path(scratch))
+    with tempfile.TemporaryDirectory() as scratch:
+        annotation_page(Path(scratch))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import page_examples as pages
 import pytest
+from browsing import AUDIT
 
 PAGES = {
     "segmentation": lambda: pages.segmentation()[0],
@@ -12,38 +13,6 @@ PAGES = {
     "people": lambda: pages.people()[0],
     "video": lambda: pages.video()[0],
 }
-
-AUDIT = """() => {
-  const wrong = [], ids = [...document.querySelectorAll("[id]")].map(e => e.id);
-  const named = e => e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.textContent.trim() ||
-    (e.labels && e.labels.length && e.labels[0].textContent.trim());
-  if (new Set(ids).size !== ids.length) wrong.push("an id is used twice");
-  if (!document.documentElement.lang || !document.title) wrong.push("no language or title");
-  if (document.querySelectorAll("h1").length !== 1) wrong.push("not one h1");
-  for (const e of document.querySelectorAll("button, a[href], select, input, [role=button], [role=img], [role=region]"))
-    if (!named(e)) wrong.push("no name: " + e.outerHTML.slice(0, 80));
-  for (const e of document.querySelectorAll("img")) if (!e.alt) wrong.push("no alt: " + e.outerHTML.slice(0, 60));
-  for (const e of document.querySelectorAll("table"))
-    if (!e.hidden && !e.caption && !named(e)) wrong.push("a table without caption");
-  for (const e of document.querySelectorAll("[aria-labelledby], [aria-describedby]"))
-    for (const id of (e.getAttribute("aria-labelledby") || e.getAttribute("aria-describedby")).split(" "))
-      if (!document.getElementById(id)) wrong.push("points at nothing: " + id);
-  if (document.documentElement.scrollWidth > innerWidth) wrong.push("scrolls sideways");
-  const parse = c => (c.match(/[0-9.]+/g) || []).map(Number);
-  const linear = v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  const light = c => { const [r, g, b] = c.map(v => linear(v / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const behind = e => { for (let n = e; n; n = n.parentElement) { const c = parse(getComputedStyle(n).backgroundColor);
-    if (c.length === 3 || (c.length === 4 && c[3] === 1)) return c; } return [255, 255, 255]; };
-  const texts = "p, th, td, caption, small, label, a, b, h1, h2, legend, button, footer, figcaption";
-  for (const e of document.querySelectorAll(texts)) {
-    if (!e.textContent.trim() || !e.offsetParent || e.classList.contains("skip")) continue;
-    const a = light(parse(getComputedStyle(e).color)), b = light(behind(e));
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) wrong.push(`contrast ${ratio.toFixed(2)}: ` + e.textContent.trim().slice(0, 40));
-  }
-  return wrong;
-}"""
 
 
 @pytest.fixture(scope="module", params=PAGES)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mixfield.cli import demo, detect, fit, report, segment, solve, track, video
+from mixfield.cli import annotate, demo, detect, fit, report, segment, solve, track, video
 from mixfield.cli.terminal import stoppable
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ VERBS = (
     demo.demo,
     solve.solve,
     segment.segment,
+    annotate.annotate,
     fit.fit,
     video.video,
     detect.detect,

@@ -1,0 +1,124 @@
+"""An image that somebody annotates: actions of the page are applied, saved, and refused if they come too late."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mixfield.apps.annotation import Annotation, Suggestion
+from mixfield.apps.region_question import RegionQuestion
+from mixfield.errors import MixfieldError
+
+Request = dict[str, Any]
+
+ALTERNATIVES = 4
+MOST_POINTS = 100_000  # of a stroke
+
+
+class StaleError(MixfieldError):
+    """An action about something that has changed since the page showed it."""
+
+
+class OpenImage:
+    """An annotation with the file it is saved in.
+
+    Attributes
+    ----------
+    annotation : the annotation.
+    revision : changes with every action; a page sends the one that it shows.
+    """
+
+    def __init__(self, annotation: Annotation, file: Path) -> None:
+        self.annotation, self._file = annotation, file
+        self._renew()
+
+    def _renew(self) -> None:
+        self.revision = secrets.token_hex(8)
+        self._suggestions: tuple[Suggestion, ...] | None = None  # with the question, computed when it is needed
+        self._question: RegionQuestion | None = None
+
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """The alternatives of this revision."""
+        if self._suggestions is None:
+            self._suggestions = self.annotation.suggest(ALTERNATIVES)
+            self._question = self.annotation.question()
+        return self._suggestions
+
+    def alternatives(self) -> dict[int, Suggestion]:
+        """The suggestions that look different, by number; each has the probability of those that look the same."""
+        found: dict[int, Suggestion] = {}
+        for number, one in enumerate(self.suggestions()):
+            same = next((k for k, other in found.items() if np.array_equal(one.labels, other.labels)), number)
+            before = found[same].probability if same in found else 0.0
+            found[same] = replace(found.get(same, one), probability=before + one.probability)
+        return found
+
+    def question(self) -> RegionQuestion | None:
+        """The question of this revision; None if none is worth asking."""
+        self.suggestions()
+        return self._question
+
+    def perform(self, request: Request) -> None:
+        """Do what a page asks for and save it.
+
+        Parameters
+        ----------
+        request : ``kind`` and its arguments: ``stroke`` (``points``, ``label`` or None to erase, ``radius``), ``click``
+            (``x``, ``y``, ``label``), ``choose`` (``k``), ``answer`` (``yes``) or ``undo``.  The last three need the
+            ``revision`` that the page shows: `StaleError` if it is not the present one.
+        """
+        kinds = {"stroke": self._stroke, "click": self._click}
+        late_kinds = {"choose": self._choose, "answer": self._answer, "undo": self._undo}
+        kind = request.get("kind")
+        if not isinstance(kind, str) or kind not in kinds | late_kinds:
+            raise MixfieldError(f"kind must be one of {', '.join(kinds | late_kinds)}, got {kind!r}")
+        if kind in late_kinds and request.get("revision") != self.revision:
+            raise StaleError("This image was changed in another tab. It is shown as it is now; please try again.")
+        try:
+            (kinds | late_kinds)[kind](request)
+        except MixfieldError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise MixfieldError(f"{kind} has missing or wrong arguments: {error}") from None
+        self._renew()
+        self.annotation.save(self._file)
+
+    def _stroke(self, request: Request) -> None:
+        points = request["points"]
+        if not isinstance(points, list) or not 0 < len(points) <= MOST_POINTS:
+            raise MixfieldError(f"points must be a list of 1 to {MOST_POINTS} corners")
+        self.annotation.add_stroke(points, _label(request["label"], optional=True), radius=float(request["radius"]))
+
+    def _click(self, request: Request) -> None:
+        self.annotation.click(float(request["x"]), float(request["y"]), _label(request["label"]))
+
+    def _choose(self, request: Request) -> None:
+        number = _integer("k", request["k"])
+        if number not in self.alternatives():
+            raise MixfieldError(f"k must be one of {', '.join(map(str, self.alternatives()))}, got {number}")
+        self.annotation.choose(number)
+
+    def _answer(self, request: Request) -> None:
+        question = self.question()
+        if question is None:
+            raise MixfieldError("there is no question to answer")
+        if not isinstance(request["yes"], bool):
+            raise MixfieldError(f"yes must be true or false, got {request['yes']!r}")
+        self.annotation.answer(question, request["yes"])
+
+    def _undo(self, _request: Request) -> None:
+        self.annotation.undo()
+
+
+def _label(value: Any, *, optional: bool = False) -> Any:
+    return None if optional and value is None else _integer("label", value)
+
+
+def _integer(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise MixfieldError(f"{name} must be an integer, got {value!r}")
+    return value
