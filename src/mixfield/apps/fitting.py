@@ -18,11 +18,13 @@ from mixfield.apps.field_model import FieldModel, Measure
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.pictures import intensities
 from mixfield.apps.questions import ChangeFeatures, Logistic
-from mixfield.errors import MixfieldError
+from mixfield.energy.dense_crf import DenseCRF
+from mixfield.errors import MixfieldError, NotConvergedWarning
 from mixfield.metrics.calibration import calibration_error
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.solvers.dispatch import solver_for
+from mixfield.solvers.mean_field import mean_field
+from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 Floats = NDArray[np.float64]
@@ -176,11 +178,17 @@ def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
 def _field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver | None, steps: _Steps) -> float:
     """The loss of the mean field of a setting, blended with the scores as well as possible."""
     energy = _model(*setting).energy(image.probs, image.picture)
-    q = solver_for(energy, solver).mode(1.0, np.random.default_rng(0)).marginals
+    q = _mean_field(energy, solver).marginals
     marginals, evidence = image.sampled(q)[None], image.sampled(image.probs)
     steps.done()
     blends = ((0.1, 0.8), (0.2, 0.7), (0.4, 0.5), (0.0, 1.0))
     return min(log_loss(_mixed(np.ones(1), marginals, evidence, *blend), image.labels) for blend in blends)
+
+
+def _mean_field(energy: DenseCRF, solver: Solver | None) -> Mode:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)  # one setting of many
+        return mean_field(energy, solver=solver)
 
 
 def _modes(image: Example, model: FieldModel, solver: Solver | None, steps: _Steps) -> Modes:
@@ -279,7 +287,7 @@ def _iou(examples: Sequence[Example], exponent: float, kernels: Kernels, solver:
     rows = []
     for image in examples:
         energy = _model(exponent, kernels).energy(image.probs, image.picture)
-        mode = solver_for(energy, solver).mode(1.0, np.random.default_rng(0))
+        mode = _mean_field(energy, solver)
         n_labels = image.probs.shape[-1]
         rows.append([mean_iou([image.truth], [x], n_labels) for x in (image.probs.argmax(-1), mode.labeling())])
     before, after = np.array(rows).T
