@@ -57,8 +57,8 @@ def _source_side(rise: Floats, first: Ints, second: Ints, weight: Floats) -> Int
     rise = np.clip(rise, -incident - 1e-3, incident + 1e-3)  # a larger cost than all its edges decides the label too
     scale = LARGEST_CAPACITY / max(float(np.abs(rise).max(initial=0.0)), float(weight.max(initial=0.0)), 1e-300)
     every = np.arange(n)
-    rows = np.concatenate([np.full(n, n), every, second])
-    columns = np.concatenate([every, np.full(n, n + 1), first])
+    rows = np.concatenate([np.full(n, n), every, second]).astype(np.int32)  # SciPy 1.13 wants this width
+    columns = np.concatenate([every, np.full(n, n + 1), first]).astype(np.int32)
     costs = np.concatenate([np.maximum(-rise, 0.0), np.maximum(rise, 0.0), weight])
     capacity = csr_array((np.rint(scale * costs).astype(np.int32), (rows, columns)), shape=(n + 2, n + 2))
     residual = csr_array(capacity - maximum_flow(capacity, n, n + 1).flow)
