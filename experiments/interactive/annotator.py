@@ -1,4 +1,4 @@
-"""Simulated annotators: where somebody who knows the truth clicks next.
+"""Simulated annotators: where an annotator who knows the truth clicks next.
 
 The protocol of interactive segmentation: each click lies in the largest wrong region, at the point farthest from its
 border, and has the right label; the first one lies in the object.

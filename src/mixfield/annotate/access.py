@@ -26,7 +26,7 @@ HEADERS = {
 class TokenAccess:
     """An ASGI application below ``/<token>/``; anybody else gets an empty answer with status 404.
 
-    The host must be the loopback, under whatever port, so that a name that somebody else points at this machine does
+    The host must be the loopback, under whatever port, so that another host name that resolves to this machine does
     not reach the server (DNS rebinding); the origin, if a browser sends one, must be that host.
     """
 

@@ -1,4 +1,4 @@
-"""How much of an image is in doubt, computed beforehand for the images that nobody has opened yet."""
+"""How much of an image is in doubt, computed in advance for images that were not opened yet."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def rank_images(folder: AnnotationFolder, stopped: threading.Event) -> None:
 def _rank(folder: AnnotationFolder, index: int) -> None:
     try:
         folder.set_doubt(index, expected_error(folder.annotation(index).suggest()))
-    except (MixfieldError, OSError) as error:  # the page says it when somebody opens the image
+    except (MixfieldError, OSError) as error:  # the page shows it when the image is opened
         logger.info("no doubt of %s: %s", folder.sources[index].image.name, error)

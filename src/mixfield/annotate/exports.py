@@ -30,7 +30,7 @@ class Annotated:
     Attributes
     ----------
     name : of its file.
-    is_done : whether somebody said that it is finished.
+    is_done : whether it is marked as finished.
     answer : (H, W) labels.
     labelings : (N, H, W) alternatives, the most probable first.
     weights : (N,) their probabilities.

@@ -124,7 +124,7 @@ class AnnotationFolder:
         return self._source(index).saved.exists()
 
     def is_done(self, index: int) -> bool:
-        """Whether somebody said that the image is finished."""
+        """Whether the image is marked as finished."""
         return self._source(index).image.name in self._done
 
     def mark_done(self, index: int, done: bool) -> None:

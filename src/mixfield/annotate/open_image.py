@@ -1,4 +1,4 @@
-"""An image that somebody annotates: actions of the page are applied, saved, and refused if they come too late."""
+"""An open image: actions of the page are applied, saved, and refused if they refer to an earlier state."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def check_packages() -> None:
 def serve(
     folders: Sequence[AnnotationFolder], titles: Sequence[str], *, port: int = 0, ready: Callable[[str], object]
 ) -> None:
-    """Serve the page until the process is told to stop.
+    """Serve the page until the process is stopped.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class Suggestion:
 
 
 class Annotation:
-    """The segmentation of one image while somebody annotates it.
+    """The segmentation of one image during its annotation.
 
     The labels follow from the actions so far: the same actions give the same labels, and `undo` restores what was
     there before.  Pixels of a stroke have its label in every segmentation; choices and answers are strong evidence that

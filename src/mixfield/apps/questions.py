@@ -44,7 +44,7 @@ class Question:
 
     @property
     def usefulness(self) -> float:
-        """Expected use of the mode to somebody who may choose: probability times the square root of the area."""
+        """Expected use of the mode to a user who may choose: probability times the square root of the area."""
         return self.probability * self.share**0.5
 
     def text(self, names: Sequence[str] = ()) -> str:

@@ -77,7 +77,7 @@ class View:
 
     @cached_property
     def person_weights(self) -> NDArray[np.float64]:
-        """(height, width) one over the area of a person at each pixel, 0 where nobody can be.
+        """(height, width) one over the area of a person at each pixel, 0 outside of all boxes of people.
 
         A pixel is in the boxes of many cells: the area is the geometric mean of theirs.
         """
