@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments import bootstrap
 from experiments.belief.folds import COUNTS
 from experiments.measurements import Row
+from mixfield.metrics.calibration import calibration_error
 from mixfield.metrics.segmentation import iou
 
 Floats = NDArray[np.float64]
 
-RESAMPLES = 2000
 BINS = 10  # of equal count, for the calibration error
 GAIN = 0.5  # points of IoU below which an alternative gains nothing
 SMALLEST_SET = 10  # images of a set that is judged by itself
@@ -21,11 +22,8 @@ SMALLEST_SET = 10  # images of a set that is judged by itself
 
 def interval(values: Sequence[float] | Floats) -> str:
     """The mean with a 95 % bootstrap interval."""
-    array = np.asarray(values, np.float64)
-    rng = np.random.default_rng(0)
-    means = array[rng.integers(0, len(array), (RESAMPLES, len(array)))].mean(1)
-    low, high = np.quantile(means, (0.025, 0.975))
-    return f"{array.mean():+.2f} [{low:+.2f}, {high:+.2f}]"
+    low, high = bootstrap.interval(values)
+    return f"{np.mean(values):+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
 def table(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
@@ -36,9 +34,7 @@ def table(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
 def ratio(rows: Sequence[Row], name: str, against: str) -> str:
     """Ratio of two mean losses with a 95 % bootstrap interval."""
     both = np.array([[row["losses"][name], row["losses"][against]] for row in rows])
-    rng = np.random.default_rng(0)
-    drawn = both[rng.integers(0, len(both), (RESAMPLES, len(both)))].mean(1)
-    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], (0.025, 0.975))
+    low, high = bootstrap.interval(both, lambda rows: rows[:, 0].mean() / rows[:, 1].mean())
     mean = both.mean(0)
     return f"{mean[0] / mean[1]:.3f} [{low:.3f}, {high:.3f}]"
 
@@ -96,7 +92,7 @@ def _answers(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
 def _calibration(p: Floats, right: Floats) -> list[tuple[str, str, str]]:
     rate = float(right.mean())
     return [
-        (f"answers ({len(p)}): calibration error, {BINS} bins", "-", f"{calibration_error(p, right):.3f}"),
+        (f"answers ({len(p)}): calibration error, {BINS} bins", "-", f"{calibration_error(p, right, BINS):.3f}"),
         ("answers: area under the ROC curve", "0.5", f"{area_under_curve(p, right):.3f}"),
         ("answers: Brier score", f"{rate * (1 - rate):.3f} (base rate {rate:.2f})", f"{((p - right) ** 2).mean():.3f}"),
     ]
@@ -104,12 +100,6 @@ def _calibration(p: Floats, right: Floats) -> list[tuple[str, str, str]]:
 
 def _log_score(row: Row) -> float:
     return float(row["log_weight_of_best"] + np.log(row["n_modes"]))
-
-
-def calibration_error(p: Floats, right: Floats) -> float:
-    """Expected calibration error over bins of equal count."""
-    parts = np.array_split(np.argsort(p, kind="stable"), BINS)
-    return float(sum(len(k) * abs(p[k].mean() - right[k].mean()) for k in parts if len(k)) / len(p))
 
 
 def area_under_curve(p: Floats, right: Floats) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments import bootstrap
 from experiments.collapsed.measure import FAMILIES, GRID, LARGE, MODEL, N_MODES, RESTARTS
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
@@ -43,20 +44,12 @@ def page_text(results: dict[str, Any]) -> str:
     )
 
 
-def bootstrap_interval(values: Sequence[float], *, draws: int = 2000) -> tuple[float, float]:
-    """The central 95 % of the means of resampled values."""
-    rng = np.random.default_rng(0)
-    means = rng.choice(np.asarray(values), (draws, len(values))).mean(1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)
-
-
 def _grid_cells(family: str, rows: Sequence[Row]) -> tuple[str, ...]:
     mine = [row for row in rows if row["name"] == family]
     if not mine:
         return family, *("-",) * (len(GRID_HEADS) - 1)
     divergence = [row["log_z"] - row["bound"] for row in mine]
-    low, high = bootstrap_interval(divergence)
+    low, high = bootstrap.interval(divergence)
     control = np.mean([row["log_z"] - row["control"] for row in mine])
     seconds = np.mean([row["seconds"] for row in mine])
     mean = f"{np.mean(divergence):.3f}"

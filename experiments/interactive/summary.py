@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments import bootstrap
 from experiments.interactive.measure import clicks_to
 from experiments.interactive.photographs import STROKE_SETS
 from experiments.measurements import Row
@@ -58,13 +59,5 @@ def _click_cells(rows: Sequence[Row]) -> list[str]:
 
 def interval(values: Sequence[float], form: str, statistic: Callable[[Any], Any] = np.mean) -> str:
     """A statistic of the values with its 95 % bootstrap interval over photographs."""
-    low, high = bootstrap(values, statistic)
+    low, high = bootstrap.interval(values, statistic)
     return f"{statistic(np.asarray(values)):{form}} [{low:{form}}, {high:{form}}]"
-
-
-def bootstrap(values: Sequence[float], statistic: Callable[[Any], Any] = np.mean) -> tuple[float, float]:
-    """95 % interval of a statistic over resampled photographs."""
-    array, rng = np.asarray(values, np.float64), np.random.default_rng(0)
-    found = [statistic(array[rng.integers(len(array), size=len(array))]) for _ in range(RESAMPLED)]
-    low, high = np.quantile(found, [0.025, 0.975])
-    return float(low), float(high)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments import bootstrap
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
 from experiments.provenance import version_list
@@ -60,7 +61,6 @@ def _stills(results: dict[str, Any]) -> list[tuple[str, ...]]:
     for method in methods:
         nll, iou = (_values(rows, method, key).mean() for key in ("nll", "iou"))
         change = _values(rows, method, "nll") - _values(rows, methods[0], "nll")
-        drawn = np.random.default_rng(0).integers(0, len(change), (2000, len(change)))
-        low, high = np.quantile(change[drawn].mean(1), (0.025, 0.975))
+        low, high = bootstrap.interval(change)
         cells.append((method, f"{nll:.4f}", f"{iou:.4f}", f"{low:+.4f} to {high:+.4f}"))
     return cells

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from experiments import bootstrap
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
 
@@ -23,7 +25,7 @@ DIFFERENCES = (
     ("boxes", "detector"),
     ("local form", "mean field"),
 )
-BLOCK, DRAWS = 10, 2000  # frames of a block of the bootstrap, and its samples
+BLOCK = 10  # frames of a block of the bootstrap
 
 
 def write_page(rows: Iterable[Row], made_by: dict[str, Any], out: Path) -> Path:
@@ -59,12 +61,15 @@ def _difference(first: Row, second: Row) -> str:
     return ", ".join(f"{_paired(first[r], second[r])} at {r} m" for r in first)
 
 
+def _gain(blocks: NDArray[np.float64]) -> float:
+    worse, better, truths = blocks.sum(0)
+    return float((worse - better) / truths)
+
+
 def _paired(first: Row, second: Row) -> str:
     """Difference of MODA with its 95 % interval: blocks of frames are drawn for both methods together."""
     counts = np.array([second["errors"], first["errors"], first["truths"]], np.float64)
     blocks = np.array([counts[:, s : s + BLOCK].sum(1) for s in range(0, counts.shape[1], BLOCK)])
     gain = (counts[0] - counts[1]).sum() / counts[2].sum()
-    chosen = np.random.default_rng(0).integers(0, len(blocks), (DRAWS, len(blocks)))
-    worse, better, truths = blocks[chosen].sum(1).T
-    low, high = np.quantile((worse - better) / truths, [0.025, 0.975])
+    low, high = bootstrap.interval(blocks, _gain)
     return f"{gain:+.3f} ({low:+.3f} to {high:+.3f})"

@@ -117,13 +117,6 @@ def best_strength(table: dict[str, Floats], family: str) -> str:
     return max(members, key=lambda name: float(table[name][:, last].mean()))
 
 
-def interval(differences: Floats, draws: int = 2000) -> tuple[float, float]:
-    """Bootstrap interval (95 %) of the mean over images."""
-    chosen = np.random.default_rng(0).integers(0, len(differences), (draws, len(differences)))
-    low, high = np.quantile(differences[chosen].mean(1), [0.025, 0.975])
-    return float(low), float(high)
-
-
 def calls_per_mode(rows: Sequence[Row]) -> float:
     """Filterings of the labels of one mode, per segmentation."""
     return sum(row["spent"][-1] for row in rows) / sum(len(row["spent"]) for row in rows)

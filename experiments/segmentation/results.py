@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.bootstrap import interval
 from experiments.measurements import Row
 from experiments.mode_ranking import FEATURES
 from experiments.segmentation.gains import (
@@ -18,7 +19,6 @@ from experiments.segmentation.gains import (
     calls_per_mode,
     common_images,
     gains,
-    interval,
     leads,
 )
 from experiments.segmentation.ranking import ranking

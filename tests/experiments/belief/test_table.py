@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.belief.table import area_under_curve, calibration_error, interval, ratio
+from experiments.belief.table import area_under_curve, interval, ratio
 
 
 def test_area_under_curve_counts_pairs():
@@ -13,14 +13,6 @@ def test_area_under_curve_counts_pairs():
     p, right = rng.integers(0, 5, 40) / 5, rng.integers(0, 2, 40).astype(float)
     pairs = [(a > b) + 0.5 * (a == b) for a in p[right == 1] for b in p[right == 0]]
     assert area_under_curve(p, right) == pytest.approx(np.mean(pairs))
-
-
-def test_calibration_error_of_calibrated_and_of_certain_answers():
-    rng = np.random.default_rng(0)
-    p = rng.uniform(0, 1, 20000)
-    right = (rng.uniform(0, 1, 20000) < p).astype(float)
-    assert calibration_error(p, right) < 0.02
-    assert calibration_error((p > 0.5).astype(float), right) == pytest.approx(0.25, abs=0.02)
 
 
 def test_interval_holds_the_mean():

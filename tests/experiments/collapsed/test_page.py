@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from experiments.collapsed.page import bootstrap_interval, write_page
+from experiments.collapsed.page import write_page
 
 MADE_BY = {"command": "python -m experiments collapsed", "versions": {"mixfield": "0"}}
 
@@ -31,10 +29,3 @@ def test_tables(tmp_path):
     assert "| Promedus_3 | 0.000 | -0.750 | fails | 3 | 0.50 | 0.25 |" in text
     assert "| mixed mmmf | 100 | +2.00 | 3 | 7 | 0.50 | 0.25 |" in text
     assert (tmp_path / "collapsed.json").exists()
-
-
-def test_bootstrap_interval():
-    low, high = bootstrap_interval([0.0] * 50 + [1.0] * 50)
-    assert 0.35 < low < 0.45
-    assert 0.55 < high < 0.65
-    assert bootstrap_interval([2.0, 2.0]) == pytest.approx((2.0, 2.0))

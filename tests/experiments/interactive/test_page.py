@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from experiments.interactive.page import write_page
-from experiments.interactive.summary import bootstrap
 
 
 def rows(annotator):
@@ -26,9 +23,3 @@ def test_page_has_the_numbers(tmp_path):
     assert "| ours | 0.500 [0.500, 0.500] | 0.750 [0.750, 0.750] |" in text
     assert text.count("| ours | 2.0 [2.0, 2.0] | 3.0 [3.0, 3.0] | 0.20 |") == 2
     assert len(json.loads((tmp_path / "interactive.json").read_text())["rows"]) == 4
-
-
-def test_bootstrap_interval_holds_the_mean():
-    low, high = bootstrap([0.0, 1.0] * 10)
-    assert 0.2 < low < 0.5 < high < 0.8
-    assert bootstrap([3.0, 3.0]) == pytest.approx((3.0, 3.0))
