@@ -13,8 +13,10 @@ from experiments.annotated import VOID
 from experiments.belief.edges import straight_edge
 from experiments.belief.modes import Case, scaled
 from experiments.measurements import Row
+from mixfield.apps.expected_iou import balanced_labels
 from mixfield.apps.field_model import DISTINCT, FieldModel
-from mixfield.apps.fitting import Example, Modes, calibrated, example, log_loss, measured, summary
+from mixfield.apps.fitting import example, measured
+from mixfield.apps.mode_calibration import Example, Modes, calibrated, log_loss, summary
 from mixfield.apps.questions import ChangeFeatures, settled_labels
 from mixfield.metrics.segmentation import confusion, mean_iou
 from mixfield.mixture.posterior import MixturePosterior
@@ -100,6 +102,7 @@ def measure(case: Case, model: FieldModel, exponent: float) -> Row:
         "first_iou": ious[0],
         "ious": ious,
         "all_ious": everything,
+        "balanced_scores_iou": _iou(truth, balanced_labels(case.example.probs)),
         "settled_iou": _iou(truth, settled_labels(posterior)),
         "confusions": {
             "scores": _counts(truth, case.example.probs.argmax(-1)),

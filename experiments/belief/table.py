@@ -58,6 +58,9 @@ def _single_answer(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
             found.append((title, of(part, "deeplab"), of(part, "first")))
     settled = [row["settled_iou"] - row["ious"][0] for row in rows]
     found.append(("mean IoU with all settled changes above the first answer", "0", interval(settled)))
+    both = [[row[key] - row["scores_iou"] for row in rows] for key in ("balanced_scores_iou", "settled_iou")]
+    title = "mean IoU with all settled changes above the scores (control: the same rule for the scores alone)"
+    found.append((title, interval(both[0]), interval(both[1])))
     return found
 
 

@@ -12,6 +12,7 @@ from .mode_path import Consistency as Consistency
 from .mode_path import ModePath as ModePath
 from .questions import Question as Question
 from .questions import questions as questions
+from .questions import settled_labels as settled_labels
 from .region_question import RegionQuestion as RegionQuestion
 from .segmentation import entropy_gap as entropy_gap
 from .segmentation import segment as segment

@@ -22,7 +22,7 @@ from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.unary import log_costs
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.mixture.calibration import Calibration
+from mixfield.mixture.calibration import Blend, Calibration, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.options import Solver
@@ -31,6 +31,7 @@ STRAIGHT, STRAIGHT_SHARE = 12, 1 / 18  # least length of a straight edge, in pix
 FORMAT, VERSION = "mixfield-field-model", 1
 FLOOR = 1e-8  # smallest probability of a label
 LARGEST = 16 << 10  # bytes of a file
+SMALLEST_SHARE = 0.02  # of an image, at which the cost of a frequent label ends
 DISTINCT = 0.02  # share of pixels by which an alternative must differ from all others
 
 Floats = NDArray[np.float64]
@@ -64,7 +65,9 @@ class FieldModel:
     kernels : of the dense CRF; None where the scores alone are best.
     answer : log-odds that a mode's labels are better than those of the root mode where they differ.
     weight : log-weight of a mode relative to that of the root mode.
-    mode_exponent, evidence_exponent : of the blend of marginals, see `Calibration`.
+    blending : of marginals with the scores.
+    balance : cost of a label for each unit of the logarithm of its share of the image.  Likelihood counts pixels, mean
+        IoU counts labels: a small balance favours labels of few pixels, which mean IoU counts as much as others.
     search : kernels of the stronger field whose modes are the alternatives, see `mixfield.apps.alternatives`; None
         where they are the modes of the field itself.
     least_useful : alternatives with less than this probability times square root of area are not offered.
@@ -76,8 +79,8 @@ class FieldModel:
     kernels: Kernels | None
     answer: Logistic
     weight: Logistic
-    mode_exponent: float
-    evidence_exponent: float
+    blending: Blend
+    balance: float = 0.0
     search: Kernels | None = None
     least_useful: float = 0.02
     images: int = 0
@@ -93,6 +96,8 @@ class FieldModel:
         """The dense CRF of probabilities (H, W, L) and intensities (H, W, channels) from 0 to 255."""
         costs = log_costs(probs, FLOOR)
         costs *= np.float32(self.exponent)
+        if self.balance:
+            costs += np.float32(self.balance) * _log_shares(probs)
         return DenseCRF(costs, [] if self.kernels is None else _pairwise(self.kernels, image))
 
     def modes(
@@ -126,16 +131,32 @@ class FieldModel:
         root = posterior.root_mode
         features = [ChangeFeatures.of(evidence, labelings[root], labels) for labels in labelings]
         answers = np.array([self.answer.probability(one) for one in features])
-        shares = np.exp([one.log_share for one in features])
-        useful = np.where(_follows(labelings, root, image), answers * np.sqrt(shares), -1.0)
-        kept = _offered(labelings, root, useful, self.least_useful)
+        kept = self.offered(features, root, follow_image(labelings, root, image), distances(labelings))
         scores = np.array([0.0 if k == root else self.weight.score(features[k]) for k in kept])
         weights = np.exp(scores - scores.max())
         answers[root] = np.nan
-        calibration = Calibration(
-            weights / weights.sum(), answers[kept], evidence, self.mode_exponent, self.evidence_exponent
-        )
+        calibration = Calibration(weights / weights.sum(), answers[kept], evidence, self.blending)
         return replace(_reordered(posterior, kept), calibration=calibration)
+
+    def offered(
+        self, features: Sequence[ChangeFeatures], root: int, follow: NDArray[np.bool_], apart: Floats
+    ) -> list[int]:
+        """The root mode, and the alternatives worth a slot, the most useful first.
+
+        Parameters
+        ----------
+        features : of the K modes against the root mode.
+        root : index of the root mode.
+        follow : (K,) whether the changes follow the image.
+        apart : (K, K) shares of the pixels on which two modes differ.
+        """
+        useful = np.array([self.answer.probability(one) * np.exp(one.log_share / 2) for one in features])
+        useful[~follow] = -1.0
+        kept = [root]
+        for k in np.argsort(-useful, kind="stable").tolist():
+            if k != root and useful[k] >= self.least_useful and (apart[k, kept] >= DISTINCT).all():
+                kept.append(k)
+        return kept
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a readable TOML file; `load` reads it."""
@@ -161,6 +182,13 @@ class FieldModel:
             raise FileFormatError(f"{path} is damaged: {error}") from None
 
 
+def _log_shares(probs: NDArray[np.floating]) -> NDArray[np.float32]:
+    """(L,) logarithms of the labels' shares of the image; 0 for labels that are nowhere the most probable one."""
+    occurs = np.isin(np.arange(probs.shape[-1]), probs.argmax(-1))
+    shares = label_frequencies(probs) / probs.sum(-1, dtype=np.float64).mean()
+    return np.where(occurs, np.log(np.maximum(shares, SMALLEST_SHARE)), 0.0).astype(np.float32)
+
+
 def _pairwise(kernels: Kernels, image: NDArray[Any]) -> list[Kernel]:
     """The kernels with a weight."""
     pairwise: list[Kernel] = []
@@ -171,7 +199,7 @@ def _pairwise(kernels: Kernels, image: NDArray[Any]) -> list[Kernel]:
     return pairwise
 
 
-def _follows(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | None) -> NDArray[np.bool_]:
+def follow_image(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | None) -> NDArray[np.bool_]:
     """(K,) whether the change of each mode follows the image: it has no straight edge of its own."""
     if image is None or len(labelings) < 2:
         return np.ones(len(labelings), bool)
@@ -180,14 +208,9 @@ def _follows(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | No
     return np.array([not has_straight_edge(labels != labelings[root], flat, length) for labels in labelings])
 
 
-def _offered(labelings: NDArray[np.integer], root: int, useful: Floats, least: float) -> list[int]:
-    """The root mode, and the alternatives worth a slot, the most useful first."""
-    kept = [root]
-    for k in np.argsort(-useful, kind="stable").tolist():
-        distinct = all(np.count_nonzero(labelings[k] != labelings[j]) >= DISTINCT * labelings[k].size for j in kept)
-        if k != root and useful[k] >= least and distinct:
-            kept.append(k)
-    return kept
+def distances(labelings: NDArray[np.integer]) -> Floats:
+    """(K, K) shares of the pixels on which two of the labelings (K, H, W) differ."""
+    return np.array([[np.count_nonzero(one != other) / one.size for other in labelings] for one in labelings])
 
 
 def _reordered(posterior: MixturePosterior, kept: Sequence[int]) -> MixturePosterior:
@@ -207,13 +230,12 @@ def _reordered(posterior: MixturePosterior, kept: Sequence[int]) -> MixturePoste
 def _toml(model: FieldModel) -> str:
     lines = [f'format = "{FORMAT}"', f"version = {VERSION}", f"images = {model.images}"]
     lines += [f'fingerprint = "{model.fingerprint}"', f"exponent = {model.exponent!r}"]
-    lines += [f"mode_exponent = {model.mode_exponent!r}", f"evidence_exponent = {model.evidence_exponent!r}"]
-    lines += [f"least_useful = {model.least_useful!r}"]
+    lines += [f"balance = {model.balance!r}", f"least_useful = {model.least_useful!r}"]
     if model.kernels is not None:
         lines += ["", "[kernels]", *(f"{name} = {value!r}" for name, value in asdict(model.kernels).items())]
     if model.search is not None:
         lines += ["", "[search]", *(f"{name} = {value!r}" for name, value in asdict(model.search).items())]
-    for name, part in (("answer", model.answer), ("weight", model.weight)):
+    for name, part in (("blending", model.blending), ("answer", model.answer), ("weight", model.weight)):
         lines += ["", f"[{name}]", *(f"{key} = {value!r}" for key, value in asdict(part).items())]
     for row in model.table:
         numbers = [f"{key} = {value!r}" for key, value in asdict(row).items() if key != "name"]
@@ -223,11 +245,12 @@ def _toml(model: FieldModel) -> str:
 
 def _parsed(content: dict[str, Any]) -> FieldModel:
     kernels, search = content.get("kernels"), content.get("search")
-    names = ("exponent", "mode_exponent", "evidence_exponent", "least_useful")
+    names = ("exponent", "balance", "least_useful")
     return FieldModel(
         **_numbers({name: content[name] for name in names}, low=0.0),
         kernels=None if kernels is None else Kernels(**_numbers(kernels, low=0.0)),
         search=None if search is None else Kernels(**_numbers(search, low=0.0)),
+        blending=Blend(**_numbers(content["blending"], low=0.0)),
         answer=Logistic(**_numbers(content["answer"])),
         weight=Logistic(**_numbers(content["weight"])),
         images=int(content["images"]),

@@ -5,24 +5,32 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 
 from mixfield import _arrays
 from mixfield.apps.evidence import probabilities
 from mixfield.apps.field_model import FieldModel, Measure
 from mixfield.apps.kernels import Kernels
+from mixfield.apps.mode_calibration import (
+    NEUTRAL,
+    Example,
+    Modes,
+    calibrated,
+    held_out_loss,
+    log_loss,
+    mixture,
+    summary,
+)
 from mixfield.apps.pictures import intensities
-from mixfield.apps.questions import ChangeFeatures, Logistic
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import MixfieldError, NotConvergedWarning
 from mixfield.metrics.calibration import calibration_error
 from mixfield.metrics.segmentation import VOID, mean_iou
-from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.calibration import Blend, label_frequencies
 from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
@@ -37,51 +45,10 @@ SETTINGS = tuple(
 )
 MODES = 8  # of each image, whose changes are the questions to calibrate
 PIXELS = 2000  # of each image, on which likelihoods are measured
-BLENDED = 300  # of these, on which the exponents of the blend are fitted
-SMALLEST = 5e-4  # probability at which the loss of a pixel ends
-NEUTRAL = Logistic(0.0, 1.0, 0.0)
+BLENDS = tuple(Blend(*pair) for pair in ((0.1, 0.8), (0.2, 0.7), (0.4, 0.5), (0.0, 1.0)))  # tried with each setting
+BALANCES = (0.0, 0.1)  # to choose from by mean IoU
 RESAMPLES, CALIBRATION_RESAMPLES = 2000, 200  # of the bootstrap of means, and of calibration errors
 CALIBRATED = 200  # pixels of each image, of which the calibration error is measured
-
-
-@dataclass(frozen=True, eq=False)
-class Example:
-    """An annotated image: intensities (H, W, C), probabilities (H, W, L), truth (H, W), and sampled pixels (p,)."""
-
-    picture: NDArray[np.floating]
-    probs: NDArray[np.float32]
-    truth: NDArray[np.int64]
-    pixels: NDArray[np.int64]
-
-    @property
-    def labels(self) -> NDArray[np.int64]:
-        """(p,) true labels of the sampled pixels."""
-        return self.truth.ravel()[self.pixels]
-
-    def sampled(self, marginals: NDArray[np.floating]) -> Floats:
-        """(p, L) of marginals (H, W, L)."""
-        return np.asarray(marginals.reshape(-1, marginals.shape[-1])[self.pixels], np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Modes:
-    """The modes of one image: features and gains of changes, and marginals (K, p, L) of sampled pixels, root first."""
-
-    features: tuple[ChangeFeatures, ...]
-    better: Floats  # (K - 1,) whether the truth agrees more with the new labels than with the old
-    best: int  # the mode with the highest mean IoU
-    marginals: Floats
-    evidence: Floats
-    labels: NDArray[np.int64]
-
-    def thinned(self, pixels: int) -> Modes:
-        """With the first of the sampled pixels only."""
-        return replace(
-            self,
-            marginals=self.marginals[:, :pixels],
-            evidence=self.evidence[:pixels],
-            labels=self.labels[:pixels],
-        )
 
 
 def fit(
@@ -126,18 +93,19 @@ def fit(
         raise MixfieldError(f"images must hold at least two annotated images to leave one out, got {len(examples)}")
     losses = np.array([[_field_loss(image, one, solver, steps) for one in settings] for image in examples])
     exponent, kernels = settings[int(losses.mean(0).argmin())]
-    blank = replace(_model(exponent, kernels), search=search)
+    balance, iou = _balanced(examples, exponent, kernels, solver)
+    blank = replace(_model(exponent, kernels), search=search, balance=balance)
     modes = [_modes(image, blank, solver, steps) for image in examples]
     held_out, judges = np.empty(len(examples)), dict[int, FieldModel]()
     for fold in range(min(folds, len(examples))):
         inside = [one for k, one in enumerate(modes) if k % folds != fold]
         model = calibrated(blank, inside)
         for k in range(fold, len(examples), folds):
-            held_out[k], judges[k] = _loss(model, modes[k]), model
+            held_out[k], judges[k] = held_out_loss(model, modes[k]), model
     before = np.array([log_loss(one.evidence, one.labels) for one in modes])
     table = (
         measured("negative log-likelihood", before, held_out),
-        _iou(examples, exponent, kernels, solver),
+        iou,
         *_calibration([judges[k] for k in range(len(modes))], modes),
     )
     fitted = calibrated(blank if held_out.mean() < before.mean() else replace(blank, kernels=None, search=None), modes)
@@ -172,17 +140,16 @@ def example(
 
 
 def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
-    return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, 1.0, 0.0)
+    return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
 
 
 def _field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver | None, steps: _Steps) -> float:
     """The loss of the mean field of a setting, blended with the scores as well as possible."""
     energy = _model(*setting).energy(image.probs, image.picture)
     q = _mean_field(energy, solver).marginals
-    marginals, evidence = image.sampled(q)[None], image.sampled(image.probs)
+    marginals, evidence, frequencies = image.sampled(q), image.sampled(image.probs), label_frequencies(image.probs)
     steps.done()
-    blends = ((0.1, 0.8), (0.2, 0.7), (0.4, 0.5), (0.0, 1.0))
-    return min(log_loss(_mixed(np.ones(1), marginals, evidence, *blend), image.labels) for blend in blends)
+    return min(log_loss(blend.of(marginals, evidence, frequencies), image.labels) for blend in BLENDS)
 
 
 def _mean_field(energy: DenseCRF, solver: Solver | None) -> Mode:
@@ -199,99 +166,22 @@ def _modes(image: Example, model: FieldModel, solver: Solver | None, steps: _Ste
     return summary(image, posterior)
 
 
-def summary(image: Example, posterior: MixturePosterior) -> Modes:
-    """What `calibrated` needs of the modes of an annotated image."""
-    root = posterior.root_mode
-    order = [root, *(k for k in range(len(posterior.modes)) if k != root)]
-    labelings = posterior.labelings()[order]
-    truth, known = image.truth, image.truth != VOID
-    right = [int(((labels == truth) & known).sum()) for labels in labelings]
-    ious = [mean_iou([truth], [labels], image.probs.shape[-1]) for labels in labelings]
-    return Modes(
-        tuple(ChangeFeatures.of(image.probs, labelings[0], labels) for labels in labelings[1:]),
-        np.array([float(count > right[0]) for count in right[1:]]),
-        int(np.argmax(ious)),
-        np.stack([image.sampled(posterior.modes[k].marginals) for k in order]),
-        image.sampled(image.probs),
-        image.labels,
-    )
+def _balanced(
+    examples: Sequence[Example], exponent: float, kernels: Kernels, solver: Solver | None
+) -> tuple[float, Measure]:
+    """The balance with the highest mean IoU, and that of its mean fields against that of the scores."""
+    before = np.array([_image_iou(image, image.probs.argmax(-1)) for image in examples])
+    models = [replace(_model(exponent, kernels), balance=balance) for balance in BALANCES]
+    after = [
+        np.array([_image_iou(x, _mean_field(model.energy(x.probs, x.picture), solver).labeling()) for x in examples])
+        for model in models
+    ]
+    best = int(np.argmax([ious.mean() for ious in after]))
+    return BALANCES[best], measured("mean IoU", before, after[best])
 
 
-def calibrated(model: FieldModel, images: Sequence[Modes]) -> FieldModel:
-    """A model with its answers, weights and blend fitted to some images."""
-    answer = _logistic([one for image in images for one in image.features], np.concatenate([i.better for i in images]))
-    fitted = replace(model, answer=answer, weight=_weights(images))
-    few = [image.thinned(BLENDED) for image in images]
-
-    def loss(x: Floats) -> float:
-        blended = replace(fitted, mode_exponent=float(abs(x[0])), evidence_exponent=float(abs(x[1])))
-        return float(np.mean([_loss(blended, image) for image in few]))
-
-    found = minimize(loss, [0.15, 0.8], method="Nelder-Mead", options={"maxiter": 60, "xatol": 0.01, "fatol": 1e-5})
-    a, c = (float(round(abs(x), 4)) for x in found.x)
-    return replace(fitted, mode_exponent=a, evidence_exponent=c)
-
-
-def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:
-    """Logistic regression with a weak penalty on the slopes."""
-    x = np.array([[1.0, one.logit, one.log_share] for one in features])
-
-    def loss(b: Floats) -> float:
-        odds = x @ b
-        return float((np.logaddexp(0, odds) - better * odds).mean() + 1e-3 * (b[1:] ** 2).sum())
-
-    return Logistic(*(float(round(v, 4)) for v in minimize(loss, np.zeros(3), method="BFGS").x)) if len(x) else NEUTRAL
-
-
-def _weights(images: Sequence[Modes]) -> Logistic:
-    """Log-weights under which the best mode of each image is as probable as possible."""
-    tables = [np.array([[1.0, one.logit, one.log_share] for one in image.features]) for image in images]
-
-    def loss(b: Floats) -> float:
-        total = 0.0
-        for table, image in zip(tables, images, strict=True):
-            scores = np.concatenate([[0.0], table @ b]) if len(table) else np.zeros(1)
-            total += float(np.logaddexp.reduce(scores) - scores[image.best])
-        return total / len(images) + 1e-3 * float((b[1:] ** 2).sum())
-
-    return Logistic(*(float(round(v, 4)) for v in minimize(loss, np.zeros(3), method="BFGS").x))
-
-
-def _loss(model: FieldModel, image: Modes) -> float:
-    """The loss of the pixels of an image under the calibrated mixture."""
-    return log_loss(_mixture(model, image), image.labels)
-
-
-def _mixture(model: FieldModel, image: Modes) -> Floats:
-    """(p, L) calibrated marginals of the sampled pixels."""
-    scores = np.array([0.0, *(model.weight.score(one) for one in image.features)])
-    weights = np.exp(scores - scores.max())
-    return _mixed(
-        weights / weights.sum(), image.marginals, image.evidence, model.mode_exponent, model.evidence_exponent
-    )
-
-
-def _mixed(weights: Floats, marginals: Floats, evidence: Floats, a: float, c: float) -> Floats:
-    """(p, L) mixture of blended marginals (K, p, L)."""
-    logs = a * np.log(np.maximum(marginals, 1e-6)) + c * np.log(np.maximum(evidence, 1e-6))
-    q = np.exp(logs - logs.max(-1, keepdims=True))
-    return np.asarray(np.tensordot(weights, q / q.sum(-1, keepdims=True), 1))
-
-
-def log_loss(p: Floats, labels: NDArray[np.int64]) -> float:
-    return float(-np.log(np.maximum(p[np.arange(len(labels)), labels], SMALLEST)).mean())
-
-
-def _iou(examples: Sequence[Example], exponent: float, kernels: Kernels, solver: Solver | None) -> Measure:
-    """Mean IoU of the root mode of each image, against that of the scores."""
-    rows = []
-    for image in examples:
-        energy = _model(exponent, kernels).energy(image.probs, image.picture)
-        mode = _mean_field(energy, solver)
-        n_labels = image.probs.shape[-1]
-        rows.append([mean_iou([image.truth], [x], n_labels) for x in (image.probs.argmax(-1), mode.labeling())])
-    before, after = np.array(rows).T
-    return measured("mean IoU", before, after)
+def _image_iou(image: Example, labels: NDArray[np.integer]) -> float:
+    return mean_iou([image.truth], [labels], image.probs.shape[-1])
 
 
 def measured(name: str, before: Floats, after: Floats) -> Measure:
@@ -306,16 +196,18 @@ def _calibration(models: Sequence[FieldModel], images: Sequence[Modes]) -> list[
     """Calibration errors of labels of pixels, and of answers against the mean probability of the new labels."""
     both = list(zip(models, images, strict=True))
     pixels = [
-        tuple(_most_probable(p[:CALIBRATED], image.labels) for p in (image.evidence, _mixture(model, image)))
+        tuple(
+            _most_probable(p[:CALIBRATED], image.labels) for p in (image.evidence, mixture(model, image.offered(model)))
+        )
         for model, image in both
     ]
     answers = [
         tuple(
-            np.array([[how.probability(one), better] for one, better in zip(image.features, image.better, strict=True)])
+            np.stack([[how.probability(one) for one in image.features[1:]], image.better[1:]], -1)
             for how in (NEUTRAL, model.answer)
         )
         for model, image in both
-        if image.features
+        if len(image.features) > 1
     ]
     rows = [("calibration error of pixels", pixels), ("calibration error of answers", answers)]
     return [_pooled(name, pairs) for name, pairs in rows if pairs]

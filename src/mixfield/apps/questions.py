@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.expected_iou import balanced_labels
 from mixfield.mixture.posterior import MixturePosterior
 
 Floats = NDArray[np.float64]
@@ -72,11 +73,12 @@ def questions(posterior: MixturePosterior) -> tuple[Question, ...]:
 
 
 def settled_labels(posterior: MixturePosterior) -> Labels:
-    """(H, W) labels of the root mode with every change that is more probable than not, the most probable first.
+    """(H, W) labels of the root mode with every change that is settled.
 
-    A change that overlaps one that was made before is left out.
+    A change of an alternative is settled if it is more probable than not; one that overlaps a more probable one is left
+    out.  A change of single pixels is settled if it raises the expected IoU, see `mixfield.apps.expected_iou`.
     """
-    labels = posterior.modes[posterior.root_mode].labeling().copy()
+    labels = balanced_labels(posterior.modes[posterior.root_mode].marginals)
     free = np.ones(labels.shape, bool)
     for question in sorted(questions(posterior), key=lambda one: -one.probability):
         if question.probability > 0.5 and free[question.region].all():

@@ -8,7 +8,7 @@ import math
 import os
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from os import PathLike
 from typing import Any
 
@@ -20,7 +20,7 @@ from mixfield.constraints.cardinality import Cardinality
 from mixfield.elimination.conditionals import Conditionals
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture import levels
-from mixfield.mixture.calibration import Calibration
+from mixfield.mixture.calibration import Blend, Calibration
 from mixfield.mixture.node import Node
 from mixfield.mixture.shared_groups import SharedConstraints, share_groups
 from mixfield.solvers.mode import Mode
@@ -185,8 +185,7 @@ def _calibration_header(calibration: Calibration) -> dict[str, Any]:
     return {
         "weights": calibration.weights.tolist(),
         "answers": [None if np.isnan(answer) else float(answer) for answer in calibration.answers],
-        "mode_exponent": calibration.mode_exponent,
-        "evidence_exponent": calibration.evidence_exponent,
+        **asdict(calibration.blending),
     }
 
 
@@ -219,7 +218,8 @@ def _read_calibration(path: str | PathLike[str], header: dict[str, Any], shape: 
         raise ValueError(f"the calibration must have one weight and one answer per mode ({shape[0]})")
     if not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0) or not (evidence >= 0).all():
         raise ValueError("weights and evidence of the calibration must be probabilities")
-    return Calibration(weights, answers, evidence, float(row["mode_exponent"]), float(row["evidence_exponent"]))
+    names = ("mode_exponent", "evidence_exponent", "outliers")
+    return Calibration(weights, answers, evidence, Blend(*(float(row.get(name, 0.0)) for name in names)))
 
 
 def _read_marginals(path: str | PathLike[str]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ pixel as independent evidence, so that they are nearly one-hot.  Calibrated weig
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,33 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 SMALLEST = 1e-6  # probability at which logarithms end
+
+
+@dataclass(frozen=True)
+class Blend:
+    """How the marginals of a mode are blended with the evidence of each variable alone.
+
+    ``(1 - e) q^a p^c / Z + e f``: q are the marginals, p the evidence, and f the frequencies of the labels.
+
+    Attributes
+    ----------
+    mode_exponent, evidence_exponent : a and c.
+    outliers : e, the share of variables whose label is drawn by frequency, whatever the evidence says.
+    """
+
+    mode_exponent: float
+    evidence_exponent: float
+    outliers: float = 0.0
+
+    def of(self, marginals: NDArray[np.floating], evidence: NDArray[np.floating], frequencies: Floats) -> Floats:
+        """(..., L) blended marginals, of marginals and evidence (..., L) and frequencies (L,)."""
+        logs = self.mode_exponent * np.log(np.maximum(marginals, SMALLEST))
+        logs += self.evidence_exponent * np.log(np.maximum(evidence, SMALLEST))
+        logs -= logs.max(-1, keepdims=True)
+        np.exp(logs, out=logs)
+        logs *= (1.0 - self.outliers) / logs.sum(-1, keepdims=True)
+        logs += self.outliers * frequencies
+        return np.asarray(logs, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,25 +55,28 @@ class Calibration:
     answers : (K,) probability that the labels of each mode are better than those of the root mode, where they differ;
         NaN for the root mode itself.
     evidence : (*shape, L) probabilities of each variable alone.
-    mode_exponent, evidence_exponent : a and c of ``q_k^a evidence^c``, which is normalised.
+    blending : of marginals with the evidence.
     """
 
     weights: Floats
     answers: Floats
     evidence: NDArray[np.floating]
-    mode_exponent: float
-    evidence_exponent: float
+    blending: Blend
 
     def blend(self, marginals: NDArray[np.floating]) -> Floats:
-        """(*shape, L) normalised ``marginals^a evidence^c``."""
-        logs = self.mode_exponent * np.log(np.maximum(marginals, SMALLEST))
-        logs += self.evidence_exponent * np.log(np.maximum(self.evidence, SMALLEST))
-        logs -= logs.max(-1, keepdims=True)
-        np.exp(logs, out=logs)
-        logs /= logs.sum(-1, keepdims=True)
-        return np.asarray(logs, np.float64)
+        """(*shape, L) marginals of a mode, blended with the evidence."""
+        return self.blending.of(marginals, self.evidence, self._frequencies)
+
+    @cached_property
+    def _frequencies(self) -> Floats:
+        return label_frequencies(self.evidence)
 
     def take(self, modes: NDArray[np.intp]) -> Calibration:
         """The calibration of some of the modes, in this order; their weights sum to one again."""
         weights = self.weights[modes]
         return replace(self, weights=weights / weights.sum(), answers=self.answers[modes])
+
+
+def label_frequencies(evidence: NDArray[np.floating]) -> Floats:
+    """(L,) mean probability of each label over all variables."""
+    return np.asarray(evidence.reshape(-1, evidence.shape[-1]).mean(0, dtype=np.float64))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _files
-from mixfield.apps.questions import Question, questions
+from mixfield.apps.questions import Question, questions, settled_labels
 from mixfield.apps.superpixels import SegmentationField, as_pixels
 from mixfield.io.images import write_grey, write_image, write_label_map
 from mixfield.mixture.posterior import MixturePosterior
@@ -25,6 +25,7 @@ Bits = NDArray[np.float64]
 LEVELS_PER_BIT = 100  # grey levels of entropy.png and entropy_gap.png
 SUPERPIXELS, STROKES, NAMES = "superpixels.npy", "scribbles.png", "labels.txt"
 UNKNOWN = 255  # in scribbles.png
+SETTLED = "settled.png"
 
 
 def segmentation_facts(posterior: MixturePosterior, names: Sequence[str] = ()) -> dict[str, Any]:
@@ -90,6 +91,7 @@ def write_segmentation(
 
     - ``image.png``: the image as it is displayed, for `mixfield report`
     - ``mode_1.png``, ...: labels of each mode, indexed PNG with PASCAL's colors, in the order of the posterior
+    - ``settled.png``: labels with all settled changes, of a calibrated posterior, see `mixfield.apps.settled_labels`
     - ``marginals.npz``: ``probs`` (H, W, L), marginals of the mixture in float16; `mixfield.io.read_scores` reads them
     - ``entropy.png``: entropy of the marginals of a calibrated posterior, 100 grey levels per bit
     - ``entropy_gap.png``: of others, see `mixfield.apps.entropy_gap`
@@ -124,10 +126,12 @@ def _write_doubt(folder: Path, doubt: Doubt | None) -> None:
 
 def _write_labels(folder: Path, posterior: MixturePosterior) -> None:
     """Label maps and marginals; label maps of an earlier run, which may have had more modes, are removed."""
-    for stale in folder.glob("mode_*.png"):
-        stale.unlink()
+    for stale in (*folder.glob("mode_*.png"), folder / SETTLED):
+        stale.unlink(missing_ok=True)
     for k, labels in enumerate(posterior.labelings(), 1):
         write_label_map(folder / f"mode_{k}.png", labels)
+    if posterior.calibration is not None:
+        write_label_map(folder / SETTLED, settled_labels(posterior))
     with _files.draft(folder / "marginals.npz") as draft, open(draft, "xb") as file:
         np.savez_compressed(file, probs=posterior.marginals().astype(np.float16))
 

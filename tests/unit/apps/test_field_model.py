@@ -11,14 +11,14 @@ import mixfield as mf
 from mixfield.apps.field_model import FieldModel, Measure
 from mixfield.apps.questions import Logistic, questions
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.mixture.calibration import Blend
 
 PLAIN = FieldModel(
     exponent=1.0,
     kernels=mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=5, srgb=10, weight=3),
     answer=Logistic(0.0, 1.0, 0.0),
     weight=Logistic(0.5, 0.5, 0.2),
-    mode_exponent=0.2,
-    evidence_exponent=0.8,
+    blending=Blend(0.2, 0.8),
     least_useful=0.0,
     images=3,
     fingerprint="0123456789abcdef",
@@ -160,3 +160,22 @@ def test_the_default_model_is_calibrated_on_many_images():
     model = FieldModel.default()
     assert model.images > 100
     assert {row.name for row in model.table} >= {"negative log-likelihood", "mean IoU"}
+
+
+def test_the_balance_favours_labels_of_few_pixels_that_occur():
+    probs = np.full((10, 10, 3), [0.8, 0.15, 0.05])
+    probs[:1, :5] = [0.3, 0.65, 0.05]
+    image = np.zeros((10, 10, 1))
+    plain, balanced = (replace(PLAIN, kernels=None, balance=b).energy(probs, image).unary for b in (0.0, 0.2))
+    shares = probs.reshape(-1, 3).mean(0)
+    change = (balanced - plain)[0, 0]
+    np.testing.assert_allclose(change, [0.2 * np.log(shares[0]), 0.2 * np.log(shares[1]), 0.0], atol=1e-6)
+
+
+def test_the_share_of_a_label_has_a_floor():
+    probs = np.full((100, 100, 2), [0.999, 0.001])
+    probs[0, 0] = [0.1, 0.9]
+    plain, balanced = (
+        replace(PLAIN, kernels=None, balance=b).energy(probs, np.zeros((100, 100, 1))).unary for b in (0.0, 0.2)
+    )
+    np.testing.assert_allclose((balanced - plain)[5, 5, 1], 0.2 * np.log(0.02), atol=1e-5)

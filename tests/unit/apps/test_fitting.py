@@ -33,7 +33,7 @@ def test_the_loss_falls_on_held_out_images(fitted):
     assert loss.model < 0.8 * loss.scores
     assert loss.high < 0
     assert fitted.kernels == SETTINGS[0][1]
-    assert fitted.mode_exponent > 0
+    assert fitted.blending.mode_exponent > 0
 
 
 def test_labels_improve_on_new_images(fitted):

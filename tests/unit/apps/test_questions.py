@@ -53,7 +53,10 @@ def test_a_question_in_words():
 
 def test_settled_labels_take_probable_changes_that_do_not_overlap():
     root, left, both = (np.array([row], int) for row in ([0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1]))
-    modes = [SimpleNamespace(labeling=lambda labels=labels: labels) for labels in (root, left, both)]
+    modes = [
+        SimpleNamespace(labeling=lambda labels=labels: labels, marginals=np.eye(2)[labels])
+        for labels in (root, left, both)
+    ]
 
     def asked(first, second):
         calibration = SimpleNamespace(answers=[np.nan, first, second])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.mixture.calibration import Calibration
+from mixfield.mixture.calibration import Blend, Calibration
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def posterior():
     graph = mf.FactorGraph.ising([0.2, 0.0, -0.1], [(0, 1), (1, 2)], 1.5)
     plain = mf.infer(graph, n_modes=2)
     evidence = np.random.default_rng(0).dirichlet([1.0, 1.0], 3)
-    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.4]), evidence, 0.3, 0.6)
+    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.4]), evidence, Blend(0.3, 0.6))
     return replace(plain, calibration=calibration)
 
 
@@ -27,8 +27,15 @@ def test_blend_is_the_normalised_product_of_powers(posterior):
 
 
 def test_without_exponents_nothing_is_blended(posterior):
-    plain = replace(posterior, calibration=replace(posterior.calibration, mode_exponent=1.0, evidence_exponent=0.0))
+    plain = replace(posterior, calibration=replace(posterior.calibration, blending=Blend(1.0, 0.0)))
     np.testing.assert_allclose(plain.mode_marginals(1), plain.modes[1].marginals, atol=2e-6)
+
+
+def test_outliers_are_drawn_by_the_frequencies_of_the_labels(posterior):
+    blending = Blend(0.3, 0.6, outliers=0.2)
+    some = replace(posterior, calibration=replace(posterior.calibration, blending=blending))
+    frequencies = posterior.calibration.evidence.mean(0)
+    np.testing.assert_allclose(some.mode_marginals(0), 0.8 * posterior.mode_marginals(0) + 0.2 * frequencies)
 
 
 def test_weights_are_calibrated_and_model_weights_are_those_of_the_paper(posterior):

@@ -12,7 +12,7 @@ from page_reading import HOSTILE, escaped_count
 
 import mixfield as mf
 from mixfield.errors import MixfieldError
-from mixfield.mixture.calibration import Calibration
+from mixfield.mixture.calibration import Blend, Calibration
 from mixfield.reports.notebook import MAX_MODES, pyplot
 
 
@@ -29,7 +29,7 @@ def test_card_has_a_picture_and_a_weight_for_each_mode():
 def test_a_calibrated_card_asks_and_has_nats_on_demand():
     post, _ = random_posterior()
     evidence = np.full(post.modes[0].marginals.shape, 1 / 3)
-    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, 0.3, 0.7)
+    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, Blend(0.3, 0.7))
     text = replace(post, calibration=calibration)._repr_html_()
     for words in ("70.0 %", "mean field", "? 62 : 38, "):
         assert words in text

@@ -9,7 +9,7 @@ import pytest
 from page_examples import random_posterior
 
 import mixfield as mf
-from mixfield.mixture.calibration import Calibration
+from mixfield.mixture.calibration import Blend, Calibration
 from mixfield.reports.doubt import ENTROPY, Doubt, doubt_of
 from mixfield.reports.doubt import GAP as GAP_OF_ENTROPY
 from mixfield.reports.palette import MODES, RAMP, label_colors
@@ -79,7 +79,7 @@ def test_notes_say_how_many_pixels_differ(monkeypatch):
         "dark 0 to bright 1.0 bits",
     ]
     evidence = np.tile([0.6, 0.4], (2, 4, 1))
-    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, 0.5, 0.5)
+    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, Blend(0.5, 0.5))
     shown.clear()
     segmentation_figure(np.zeros((2, 4), np.uint8), replace(posterior, calibration=calibration), None, names=["a", "b"])
     assert [(panel.title, panel.note) for panel in shown[1:3]] == [

@@ -12,7 +12,7 @@ from page_reading import HOSTILE, escaped_count, facts_of, planes_of
 
 from mixfield.apps import questions
 from mixfield.errors import MixfieldError
-from mixfield.mixture.calibration import Calibration
+from mixfield.mixture.calibration import Blend, Calibration
 from mixfield.reports.about import ONE_HOT
 from mixfield.reports.field_page import field_page
 from mixfield.reports.segmentation_page import segmentation_page
@@ -76,7 +76,7 @@ def calibrated(segmented):
     """The same with calibrated weights."""
     post, image = segmented
     evidence = np.random.default_rng(3).dirichlet(np.ones(3), (6, 8))
-    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, 0.3, 0.7)
+    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, Blend(0.3, 0.7))
     return replace(post, calibration=calibration), image
 
 

@@ -1,0 +1,165 @@
+"""Fit the calibration of modes to annotated images: answers, weights, and the blend of marginals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from mixfield.apps.field_model import FieldModel, distances, follow_image
+from mixfield.apps.questions import ChangeFeatures, Logistic
+from mixfield.metrics.segmentation import VOID, mean_iou
+from mixfield.mixture.calibration import Blend, label_frequencies
+from mixfield.mixture.posterior import MixturePosterior
+
+Floats = NDArray[np.float64]
+
+BLENDED = 300  # sampled pixels of each image on which the blend is fitted
+START = (0.15, 0.8, 1.0)  # of the fit of a blend, with the outliers in per cent
+SMALLEST = 5e-4  # probability at which the loss of a pixel ends
+NEUTRAL = Logistic(0.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """An annotated image: intensities (H, W, C), probabilities (H, W, L), truth (H, W), and sampled pixels (p,)."""
+
+    picture: NDArray[np.floating]
+    probs: NDArray[np.float32]
+    truth: NDArray[np.int64]
+    pixels: NDArray[np.int64]
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """(p,) true labels of the sampled pixels."""
+        return self.truth.ravel()[self.pixels]
+
+    def sampled(self, marginals: NDArray[np.floating]) -> Floats:
+        """(p, L) of marginals (H, W, L)."""
+        return np.asarray(marginals.reshape(-1, marginals.shape[-1])[self.pixels], np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """The modes of one image: features and gains of changes, and marginals (K, p, L) of sampled pixels, root first."""
+
+    features: tuple[ChangeFeatures, ...]  # of all modes; those of the root mode do not count
+    better: Floats  # (K,) whether the truth agrees more with the new labels than with the old
+    ious: Floats  # (K,) mean IoUs
+    follow: NDArray[np.bool_]  # (K,) whether the changes follow the image
+    apart: Floats  # (K, K) shares of pixels on which two modes differ
+    marginals: Floats
+    evidence: Floats
+    frequencies: Floats  # (L,) of the labels in the image
+    labels: NDArray[np.int64]
+
+    def offered(self, model: FieldModel) -> Modes:
+        """The modes that a model offers."""
+        kept = model.offered(self.features, 0, self.follow, self.apart)
+        return replace(
+            self,
+            features=tuple(self.features[k] for k in kept),
+            better=self.better[kept],
+            ious=self.ious[kept],
+            follow=self.follow[kept],
+            apart=self.apart[np.ix_(kept, kept)],
+            marginals=self.marginals[kept],
+        )
+
+    def thinned(self, pixels: int) -> Modes:
+        """With the first of the sampled pixels only."""
+        return replace(
+            self,
+            marginals=self.marginals[:, :pixels],
+            evidence=self.evidence[:pixels],
+            labels=self.labels[:pixels],
+        )
+
+
+def summary(image: Example, posterior: MixturePosterior) -> Modes:
+    """What `calibrated` needs of the modes of an annotated image."""
+    root = posterior.root_mode
+    order = [root, *(k for k in range(len(posterior.modes)) if k != root)]
+    labelings = posterior.labelings()[order]
+    truth, known = image.truth, image.truth != VOID
+    right = [int(((labels == truth) & known).sum()) for labels in labelings]
+    ious = [mean_iou([truth], [labels], image.probs.shape[-1]) for labels in labelings]
+    return Modes(
+        tuple(ChangeFeatures.of(image.probs, labelings[0], labels) for labels in labelings),
+        np.array([float(count > right[0]) for count in right]),
+        np.array(ious),
+        follow_image(labelings, 0, image.picture),
+        distances(labelings),
+        np.stack([image.sampled(posterior.modes[k].marginals) for k in order]),
+        image.sampled(image.probs),
+        label_frequencies(image.probs),
+        image.labels,
+    )
+
+
+def calibrated(model: FieldModel, images: Sequence[Modes]) -> FieldModel:
+    """A model with its answers, weights and blend fitted to some images."""
+    changes = [one for image in images for one in image.features[1:]]
+    fitted = replace(model, answer=_logistic(changes, np.concatenate([image.better[1:] for image in images])))
+    offered = [image.offered(fitted) for image in images]
+    fitted = replace(fitted, weight=_weights(offered))
+    few = [image.thinned(BLENDED) for image in offered]
+
+    def loss(x: Floats) -> float:
+        return float(
+            np.mean([log_loss(mixture(replace(fitted, blending=_blend(x)), image), image.labels) for image in few])
+        )
+
+    found = minimize(loss, START, method="Nelder-Mead", options={"maxiter": 90, "xatol": 0.01, "fatol": 1e-5})
+    return replace(fitted, blending=_blend(found.x))
+
+
+def _blend(x: Floats) -> Blend:
+    """The blend of unconstrained parameters: exponents, and hundreds of the share of outliers."""
+    a, c, percent = (float(round(abs(value), 4)) for value in x)
+    return Blend(a, c, min(percent / 100, 0.5))
+
+
+def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:
+    """Logistic regression with a weak penalty on the slopes."""
+    x = np.array([[1.0, one.logit, one.log_share] for one in features])
+
+    def loss(b: Floats) -> float:
+        odds = x @ b
+        return float((np.logaddexp(0, odds) - better * odds).mean() + 1e-3 * (b[1:] ** 2).sum())
+
+    return Logistic(*(float(round(v, 4)) for v in minimize(loss, np.zeros(3), method="BFGS").x)) if len(x) else NEUTRAL
+
+
+def _weights(images: Sequence[Modes]) -> Logistic:
+    """Log-weights under which the best mode of each image is as probable as possible."""
+    tables = [np.array([[1.0, one.logit, one.log_share] for one in image.features[1:]]) for image in images]
+
+    def loss(b: Floats) -> float:
+        total = 0.0
+        for table, image in zip(tables, images, strict=True):
+            scores = np.concatenate([[0.0], table @ b]) if len(table) else np.zeros(1)
+            total += float(np.logaddexp.reduce(scores) - scores[image.ious.argmax()])
+        return total / len(images) + 1e-3 * float((b[1:] ** 2).sum())
+
+    return Logistic(*(float(round(v, 4)) for v in minimize(loss, np.zeros(3), method="BFGS").x))
+
+
+def held_out_loss(model: FieldModel, image: Modes) -> float:
+    """The loss of the pixels of an image under the calibrated mixture of the modes that the model offers."""
+    return log_loss(mixture(model, image.offered(model)), image.labels)
+
+
+def mixture(model: FieldModel, image: Modes) -> Floats:
+    """(p, L) calibrated marginals of the sampled pixels, of the mixture of some modes."""
+    scores = np.array([0.0, *(model.weight.score(one) for one in image.features[1:])])
+    weights = np.exp(scores - scores.max())
+    blended = model.blending.of(image.marginals, image.evidence, image.frequencies)
+    return np.asarray(np.tensordot(weights / weights.sum(), blended, 1))
+
+
+def log_loss(p: Floats, labels: NDArray[np.int64]) -> float:
+    return float(-np.log(np.maximum(p[np.arange(len(labels)), labels], SMALLEST)).mean())

@@ -1,0 +1,72 @@
+"""The calibration of modes, fitted to made-up modes with known answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mixfield.apps.field_model import FieldModel
+from mixfield.apps.mode_calibration import Modes, calibrated, held_out_loss, log_loss, mixture
+from mixfield.apps.questions import ChangeFeatures, Logistic
+from mixfield.mixture.calibration import Blend
+
+ANSWER = Logistic(-0.5, 1.2, 0.3)
+MODEL = FieldModel(1.0, None, Logistic(0, 1, 0), Logistic(0, 0, 0), Blend(1.0, 0.0), least_useful=0.0)
+
+
+def modes(rng, count=4, pixels=300):
+    """Modes of one image: each change is better with the probability of `ANSWER`, and then has the best IoU."""
+    features = [ChangeFeatures(float(rng.normal(-1, 1)), float(rng.uniform(-4, -1))) for _ in range(count)]
+    better = np.array([0.0, *(float(rng.random() < ANSWER.probability(one)) for one in features[1:])])
+    labels = rng.integers(0, 3, pixels)
+    evidence = np.full((pixels, 3), 0.2) + 0.4 * np.eye(3)[np.where(rng.random(pixels) < 0.6, labels, (labels + 1) % 3)]
+    marginals = np.stack([rng.dirichlet(np.ones(3), pixels) for _ in range(count)])
+    apart = np.full((count, count), 0.1) - 0.1 * np.eye(count)
+    follow = np.ones(count, bool)
+    return Modes(tuple(features), better, better + 0.5, follow, apart, marginals, evidence, evidence.mean(0), labels)
+
+
+@pytest.fixture(scope="module")
+def images():
+    rng = np.random.default_rng(0)
+    return [modes(rng) for _ in range(300)]
+
+
+@pytest.fixture(scope="module")
+def fitted(images):
+    return calibrated(MODEL, images)
+
+
+def test_planted_answers_are_recovered(fitted):
+    assert fitted.answer.slope == pytest.approx(ANSWER.slope, abs=0.25)
+    assert fitted.answer.area == pytest.approx(ANSWER.area, abs=0.2)
+
+
+def test_marginals_that_say_nothing_get_a_small_exponent(fitted):
+    assert fitted.blending.mode_exponent < 0.05
+    assert fitted.blending.evidence_exponent > 0.5
+
+
+def test_no_blend_nearby_has_a_lower_loss(images, fitted):
+    def loss(blend):
+        return np.mean([held_out_loss(replace(fitted, blending=blend), one) for one in images])
+
+    best = loss(fitted.blending)
+    for change in ({"mode_exponent": 0.15}, {"evidence_exponent": 0.5}, {"outliers": 0.3}):
+        assert loss(replace(fitted.blending, **change)) > best
+
+
+def test_alternatives_that_are_not_offered_do_not_count(images, fitted):
+    image = images[0]
+    hidden = replace(image, follow=np.array([True, False, False, False]))
+    assert len(hidden.offered(fitted).features) == 1
+    alone = fitted.blending.of(image.marginals[0], image.evidence, image.frequencies)
+    np.testing.assert_allclose(mixture(fitted, hidden.offered(fitted)), alone)
+    assert held_out_loss(fitted, hidden) == log_loss(alone, image.labels)
+
+
+def test_close_alternatives_are_offered_once(images, fitted):
+    close = replace(images[0], apart=np.full((4, 4), 0.1) - 0.09 * np.eye(4)[[0, 2, 1, 3]] - 0.1 * np.eye(4))
+    assert len(close.offered(fitted).features) == 3
