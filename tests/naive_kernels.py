@@ -190,3 +190,25 @@ def filter_rows(values, taps):
         if 0 <= row + k - r < len(values):
             out[row] += taps[row, k] * values[row + k - r]
     return out
+
+
+# ---------------------------------------------------------------- kernels.guided_argmax
+
+
+def guided_argmax(coefficients, picture):
+    """The most probable label of every pixel, with the linear models of `coefficients` (h, w, L - 1, C + 1)."""
+    height, width = picture.shape[:2]
+    labels = np.zeros((height, width), int)
+    for y in range(height):
+        for x in range(width):
+            model = interpolated(interpolated(coefficients, y, height), x, width)
+            values = model[:, :-1] @ picture[y, x] + model[:, -1]
+            labels[y, x] = np.append(values, 1 - values.sum()).clip(0, 1).argmax()
+    return labels
+
+
+def interpolated(rows, k, count):
+    """The row at the middle of pixel k of ``count`` that cover the same length."""
+    at = min(max((k + 0.5) * len(rows) / count - 0.5, 0), len(rows) - 1)
+    low = int(at)
+    return rows[low] + (at - low) * (rows[min(low + 1, len(rows) - 1)] - rows[low])

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Int32s = NDArray[np.int32]
 Float32s = NDArray[np.float32]
+Floats = NDArray[np.float64]
 Labels = NDArray[Any]  # uint8 or uint16, see `label_type`
 
 ERASED = -1  # label of a stroke that removes others
@@ -36,23 +38,24 @@ class Stroke:
     label: int
     radius: float
 
-    def paint(self, strokes: Ints) -> None:
+    def paint(self, strokes: NDArray[np.integer]) -> None:
         """Draw into a label map (H, W)."""
-        height, width = strokes.shape
         line = np.asarray(self.points, np.float64)
-        low = np.maximum(np.floor(line.min(0) - self.radius - 1), 0).astype(int)
-        high = np.minimum(np.ceil(line.max(0) + self.radius + 2), (width, height)).astype(int)
+        for start, end in zip(line, line[1:] if len(line) > 1 else line, strict=False):
+            self._paint_segment(start, end, strokes)
+
+    def _paint_segment(self, start: Floats, end: Floats, strokes: NDArray[np.integer]) -> None:
+        height, width = strokes.shape
+        low = np.maximum(np.floor(np.minimum(start, end) - self.radius - 1), 0).astype(int)
+        high = np.minimum(np.ceil(np.maximum(start, end) + self.radius + 2), (width, height)).astype(int)
         if (low >= high).any():
             return
         window = strokes[low[1] : high[1], low[0] : high[0]]
-        y, x = np.mgrid[low[1] : high[1], low[0] : high[0]]
-        covered = np.zeros(window.shape, bool)
-        for start, end in zip(line, line[1:] if len(line) > 1 else line, strict=False):
-            covered |= _squared_distance(x, y, start, end) <= self.radius**2
-        window[covered] = self.label
+        y, x = np.ogrid[low[1] : high[1], low[0] : high[0]]
+        window[_squared_distance(x, y, start, end) <= self.radius**2] = self.label
 
 
-def _squared_distance(x: Ints, y: Ints, start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+def _squared_distance(x: Ints, y: Ints, start: Floats, end: Floats) -> Floats:
     """Squared distance of pixels to a segment."""
     (ax, ay), (dx, dy) = start, end - start
     length = dx * dx + dy * dy
@@ -107,9 +110,9 @@ def label_type(n_labels: int) -> np.dtype[Any]:
     return np.dtype(np.uint8 if n_labels <= 256 else np.uint16)
 
 
-def painted(actions: Sequence[Action], shape: tuple[int, int]) -> Ints:
+def painted(actions: Sequence[Action], shape: tuple[int, int]) -> Int32s:
     """(H, W) labels of the strokes, -1 where there are none; a later stroke covers earlier ones."""
-    strokes = np.full(shape, -1, np.int64)
+    strokes = np.full(shape, -1, np.int32)
     for action in actions:
         if isinstance(action, Stroke):
             action.paint(strokes)

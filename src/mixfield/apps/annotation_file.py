@@ -90,10 +90,10 @@ def _action(row: Row, n_labels: int, shape: tuple[int, int]) -> Action:
 
 def _runs(array: NDArray[Any]) -> list[int]:
     """Values and lengths of the runs of a flattened array, in turn."""
-    flat = array.ravel().astype(np.int64)
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(flat)) + 1])
+    flat = array.ravel()
+    starts = np.concatenate([[0], np.flatnonzero(flat[1:] != flat[:-1]) + 1])
     lengths = np.diff(np.append(starts, flat.size))
-    return [int(number) for number in np.stack([flat[starts], lengths], axis=1).ravel()]
+    return [int(number) for number in np.stack([flat[starts].astype(np.int64), lengths], axis=1).ravel()]
 
 
 def _map(runs: Any, shape: tuple[int, int], high: int) -> Ints:

@@ -56,10 +56,10 @@ class Canvas:
         """The guided filter of the reduced picture."""
         return GuidedFilter.of(self.picture, radius=RADIUS, epsilon=EPSILON)
 
-    def reduce_labels(self, labels: Ints) -> Ints:
+    def reduce_labels(self, labels: NDArray[np.signedinteger]) -> Ints:
         """(h, w) labels of strokes (H, W), -1 where there are none; of several in a block the largest."""
         if self.step == 1:
-            return labels
+            return labels.astype(np.int64, copy=False)
         reduced = np.full(self.picture.shape[:2], -1, np.int64)
         rows, columns = np.nonzero(labels >= 0)
         np.maximum.at(reduced, (rows // self.step, columns // self.step), labels[rows, columns])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter
 
-from mixfield.apps.pictures import WHITE, resize_bilinear
+from mixfield import _threads, kernels
+from mixfield.apps.pictures import WHITE, bilinear_neighbours, resize_bilinear
 
 Float32s = NDArray[np.float32]
 
@@ -64,6 +66,29 @@ class GuidedFilter:
         if guide.shape[:2] != values.shape:
             coefficients = resize_bilinear(coefficients, guide.shape[:2])
         return np.asarray((coefficients[..., :-1] * guide).sum(-1) + coefficients[..., -1], np.float32)
+
+    def label(self, values: Float32s, picture: Float32s, labels: NDArray[Any]) -> None:
+        """Fill ``labels`` (H, W) with the most probable label of each pixel, without the probabilities in between.
+
+        Parameters
+        ----------
+        values : (h, w, L - 1) probabilities of all labels but the last.
+        picture : (H, W, C) intensities, of the same scene at any resolution.
+        labels : (H, W) of integers, which become 0 to L - 1.
+        """
+        scale = np.append(np.full(picture.shape[-1], 1 / WHITE), 1.0).astype(np.float32)
+        coefficients = np.stack([self.coefficients(one) for one in np.moveaxis(values, -1, 0)], axis=2) * scale
+        argmax = kernels.guided_argmax
+        rows, columns = (
+            argmax.Axis(*bilinear_neighbours(size, target))
+            for size, target in zip(values.shape[:2], labels.shape, strict=True)
+        )
+        _threads.split(
+            lambda first, last: argmax.guided_argmax(coefficients, picture, rows, columns, first, last, labels),
+            len(labels),
+            _threads.available(),
+            updates=labels.size,
+        )
 
 
 def _window_means(values: Float32s, width: int) -> Float32s:

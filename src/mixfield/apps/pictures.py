@@ -9,6 +9,7 @@ from mixfield import _arrays
 from mixfield.errors import MixfieldError
 
 Float32s = NDArray[np.float32]
+Ints = NDArray[np.int64]
 
 WHITE = 255.0
 
@@ -65,13 +66,18 @@ def resize_bilinear(array: Float32s, shape: tuple[int, int], *, align_corners: b
     if array.shape[:2] == shape:
         return array
     for axis in (0, 1):
-        at = _sample_positions(array.shape[axis], shape[axis], align_corners)
-        below = np.floor(at).astype(np.intp)
-        above = np.minimum(below + 1, array.shape[axis] - 1)
-        fraction = np.expand_dims((at - below).astype(np.float32), (1, 2) if axis == 0 else (0, 2))
+        below, above, way = bilinear_neighbours(array.shape[axis], shape[axis], align_corners=align_corners)
+        fraction = np.expand_dims(way, (1, 2) if axis == 0 else (0, 2))
         low = array.take(below, axis)
         array = low + fraction * (array.take(above, axis) - low)
     return array
+
+
+def bilinear_neighbours(size: int, target: int, *, align_corners: bool = False) -> tuple[Ints, Ints, Float32s]:
+    """(target,) pixels of an axis of ``size`` below and above each position, and the fraction of the way between."""
+    at = _sample_positions(size, target, align_corners)
+    below = np.floor(at).astype(np.int64)
+    return below, np.minimum(below + 1, size - 1), (at - below).astype(np.float32)
 
 
 def _sample_positions(size: int, target: int, align_corners: bool) -> NDArray[np.float64]:

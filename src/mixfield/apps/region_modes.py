@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield._progress import Progress
+from mixfield.apps.annotation_actions import Labels, label_type
 from mixfield.apps.canvas import Canvas
 from mixfield.apps.region_field import RegionField
 from mixfield.apps.representatives import representatives
@@ -108,7 +109,15 @@ def pixel_marginals(canvas: Canvas, field: RegionField, marginals: Floats, strok
     return np.asarray(probs, np.float32)
 
 
-def pixel_labels(canvas: Canvas, found: RegionModes, k: int, strokes: Ints) -> Ints:
-    """(H, W) labels of a chosen mode; the pixels of strokes (H, W) have theirs."""
-    marginals = pixel_marginals(canvas, found.field, found.marginals(k), strokes)
-    return np.asarray(found.field.active[marginals.argmax(-1)])
+def pixel_labels(canvas: Canvas, found: RegionModes, k: int, strokes: NDArray[np.integer]) -> Labels:
+    """(H, W) labels of a chosen mode: the largest of `pixel_marginals`."""
+    marginals, active = found.marginals(k), found.field.active
+    labels = np.zeros(canvas.shape, label_type(found.field.n_labels))
+    if len(active) > 1:
+        values = marginals[:, :-1].astype(np.float32)[found.field.graph.regions]
+        canvas.border_filter.label(values, canvas.full, labels)
+    if not np.array_equal(active, np.arange(len(active))):
+        labels = active.astype(labels.dtype)[labels]
+    known = strokes >= 0
+    labels[known] = strokes[known]
+    return labels

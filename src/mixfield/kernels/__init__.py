@@ -7,6 +7,7 @@ Numba, ``from mixfield import kernels`` does not.
 factor graphs             `sweeps`, `binary` (two labels, pairs), `counts` (cardinality), `coloring`
 dense fields              `softmax` (the update), `softmax_gradient`, `lattice`, `coarse`, `separable` (the filters)
 people                    `silhouettes`
+borders of strokes        `guided_argmax`
 exact inference           `tables`
 tracking                  `paths`
 how they are vectorised   `pixel_modes` and `pixel_rows` (of `softmax`), `channel_sums` (of the filters), `simd`
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import coarse as coarse
     from mixfield.kernels import coloring as coloring
     from mixfield.kernels import counts as counts
+    from mixfield.kernels import guided_argmax as guided_argmax
     from mixfield.kernels import lattice as lattice
     from mixfield.kernels import paths as paths
     from mixfield.kernels import pixel_rows as pixel_rows

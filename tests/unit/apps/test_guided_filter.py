@@ -58,3 +58,21 @@ def test_at_a_higher_resolution():
     found = GuidedFilter.of(small, radius=4, epsilon=1e-4).apply(values, full)
     assert found.shape == (40, 40)
     np.testing.assert_array_equal(found > 0.5, full[..., 0] > 0)
+
+
+@pytest.mark.parametrize("n_labels", [2, 4])
+@pytest.mark.parametrize("scale", [1, 3])
+def test_labels_are_the_largest_of_the_filtered_values(n_labels, scale):
+    rng = np.random.default_rng(0)
+    full = rng.uniform(0, 255, (12 * scale, 15 * scale, 3)).astype(np.float32)
+    small = full.reshape(12, scale, 15, scale, 3).mean((1, 3))
+    values = rng.dirichlet(np.ones(n_labels), (12, 15)).astype(np.float32)
+    guided = GuidedFilter.of(small, radius=2, epsilon=0.01)
+    labels = np.zeros(full.shape[:2], np.uint16)
+    guided.label(values[..., :-1], full, labels)
+    filtered = np.stack([guided.apply(values[..., l], full) for l in range(n_labels - 1)], -1)
+    expected = np.concatenate([filtered, 1 - filtered.sum(-1, keepdims=True)], -1).clip(0, 1)
+    ordered = np.sort(expected, -1)
+    clear = ordered[..., -1] - ordered[..., -2] > 1e-4
+    assert clear.mean() > 0.9
+    np.testing.assert_array_equal(labels[clear], expected.argmax(-1)[clear])

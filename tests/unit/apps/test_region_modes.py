@@ -42,6 +42,24 @@ def test_pixels_of_strokes_are_certain(found):
     assert pixel_labels(canvas, modes, 0, STROKES)[20, 20] == 1
 
 
+def test_labels_are_the_largest_marginals(found):
+    canvas, modes = found
+    for k in range(len(modes.chosen)):
+        probs = pixel_marginals(canvas, modes.field, modes.marginals(k), STROKES)
+        clear = np.abs(probs[..., 0] - 0.5) > 1e-4
+        labels = pixel_labels(canvas, modes, k, STROKES)
+        assert labels.dtype == np.uint8
+        np.testing.assert_array_equal(labels[clear], probs.argmax(-1)[clear])
+
+
+def test_labels_are_those_of_the_strokes():
+    canvas, strokes = Canvas.of(IMAGE), np.where(STROKES == 1, 7, np.where(STROKES == 0, 3, -1))
+    labels = pixel_labels(canvas, region_modes(region_field(canvas, strokes, 9), 1), 0, strokes)
+    assert set(np.unique(labels)) == {3, 7}
+    only = np.where(STROKES == 1, 0, -1)
+    assert not pixel_labels(canvas, region_modes(region_field(canvas, only, 1), 1), 0, only).any()
+
+
 def test_same_seed_same_modes(found):
     canvas, modes = found
     again = region_modes(region_field(canvas, STROKES, 2), 3)
