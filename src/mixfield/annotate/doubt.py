@@ -14,8 +14,8 @@ logger = logging.getLogger(__name__)
 
 
 def expected_error(suggestions: Sequence[Suggestion]) -> float:
-    """Share of the pixels that are expected to be wrong if the first suggestion is taken: sum_k p_k |differs_k|."""
-    return float(sum(one.probability * one.differs.mean() for one in suggestions))
+    """Share of the pixels that are expected to be wrong if the first suggestion is taken: sum_k w_k |differs_k|."""
+    return float(sum(one.weight * one.differs.mean() for one in suggestions))
 
 
 def rank_images(folder: AnnotationFolder, stopped: threading.Event) -> None:

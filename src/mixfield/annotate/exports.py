@@ -32,8 +32,8 @@ class Annotated:
     name : of its file.
     is_done : whether it is marked as finished.
     answer : (H, W) labels.
-    labelings : (N, H, W) alternatives, the most probable first.
-    weights : (N,) their probabilities.
+    labelings : (N, H, W) alternatives, the heaviest mode first.
+    weights : (N,) their weights.
     """
 
     name: str
@@ -54,7 +54,7 @@ def annotated(folder: AnnotationFolder) -> Iterator[Annotated]:
                 folder.is_done(index),
                 annotation.labels(),
                 np.stack([one.labels for one in found]),
-                np.array([one.probability for one in found]),
+                np.array([one.weight for one in found]),
             )
 
 

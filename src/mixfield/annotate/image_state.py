@@ -63,10 +63,10 @@ def image_state(folder: AnnotationFolder, index: int) -> State:
     """`answer_state` with the alternatives (none if there is nothing to choose), the question and the doubt."""
     with folder.lock:
         state, opened = answer_state(folder, index), folder.open(index)
-        folder.set_doubt(index, expected_error(opened.suggestions()))
-        alternatives = opened.alternatives()
+        suggestions = opened.suggestions()
+        folder.set_doubt(index, expected_error(suggestions))
         shown, step = opened.annotation.labels(), state["step"]
-        cards = [{"k": k} | _suggestion(one, shown, step) for k, one in alternatives.items()]
+        cards = [_suggestion(one, shown, step) for one in suggestions]
         return state | {
             "doubt": folder.doubt(index),
             "suggestions": cards if len(cards) > 1 else [],
@@ -89,7 +89,7 @@ def _stroke(stroke: Stroke) -> State:
 
 def _suggestion(one: Suggestion, shown: NDArray[Any], step: int) -> State:
     return {
-        "probability": one.probability,
+        "weight": one.weight,
         "differs": float(one.differs.mean()),
         "shown": bool(np.array_equal(one.labels, shown)),
         "labels": _labels_uri(one.labels, step),
@@ -101,11 +101,7 @@ def _question(opened: OpenImage, step: int) -> State | None:
     question = opened.question()
     if question is None:
         return None
-    return {
-        "text": question.text,
-        "probability": question.probability,
-        "mask": _mask_uri(question.region, step, GROUP),
-    }
+    return {"text": question.text, "mask": _mask_uri(question.region, step, GROUP)}
 
 
 def _labels_uri(labels: NDArray[Any], step: int) -> str:

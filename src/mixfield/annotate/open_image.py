@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from mixfield.apps.annotation import Annotation, Suggestion
 from mixfield.apps.region_question import RegionQuestion
@@ -47,15 +44,6 @@ class OpenImage:
             self._suggestions = self.annotation.suggest(ALTERNATIVES)
             self._question = self.annotation.question()
         return self._suggestions
-
-    def alternatives(self) -> dict[int, Suggestion]:
-        """The suggestions that look different, by number; each has the probability of those that look the same."""
-        found: dict[int, Suggestion] = {}
-        for number, one in enumerate(self.suggestions()):
-            same = next((k for k, other in found.items() if np.array_equal(one.labels, other.labels)), number)
-            before = found[same].probability if same in found else 0.0
-            found[same] = replace(found.get(same, one), probability=before + one.probability)
-        return found
 
     def question(self) -> RegionQuestion | None:
         """The question of this revision; None if none is worth asking."""
@@ -97,10 +85,7 @@ class OpenImage:
         self.annotation.click(float(request["x"]), float(request["y"]), _label(request["label"]))
 
     def _choose(self, request: Request) -> None:
-        number = _integer("k", request["k"])
-        if number not in self.alternatives():
-            raise MixfieldError(f"k must be one of {', '.join(map(str, self.alternatives()))}, got {number}")
-        self.annotation.choose(number)
+        self.annotation.choose(_integer("k", request["k"]), ALTERNATIVES)
 
     def _answer(self, request: Request) -> None:
         question = self.question()

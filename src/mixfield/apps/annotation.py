@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -12,45 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.apps import annotation_file
-from mixfield.apps.annotation_actions import (
-    ERASED,
-    Action,
-    Answer,
-    Choice,
-    Labels,
-    Stroke,
-    label_type,
-    painted,
-    voted,
-)
+from mixfield.apps.annotation_actions import ERASED, Action, Answer, Labels, Stroke
+from mixfield.apps.annotation_state import AnnotationState
+from mixfield.apps.annotation_state import Suggestion as Suggestion
 from mixfield.apps.canvas import Canvas
 from mixfield.apps.evidence import probabilities
-from mixfield.apps.region_field import region_field
-from mixfield.apps.region_modes import RegionModes, pixel_labels, region_modes
 from mixfield.apps.region_question import RegionQuestion, best_candidate
 from mixfield.errors import MixfieldError
 
 Bools = NDArray[np.bool_]
 
 ALTERNATIVES = 4
+REMEMBERED = 2  # states of the annotation that are kept, for `undo`
 CLICK_RADIUS = 3.0  # pixels
 FARTHEST = 1e6  # pixels, of a point from the image
-
-
-@dataclass(frozen=True, eq=False)
-class Suggestion:
-    """One of several segmentations of the same strokes.
-
-    Attributes
-    ----------
-    labels : (H, W) labels.
-    probability : of this segmentation among those that were suggested.
-    differs : (H, W) pixels that differ from the first suggestion.
-    """
-
-    labels: Labels
-    probability: float
-    differs: Bools
 
 
 class Annotation:
@@ -86,8 +60,7 @@ class Annotation:
         self._canvas = Canvas.of(image)
         self._scores = None if scores is None else self._reduced_scores(scores, logits)
         self._actions: list[Action] = []
-        self._solved: dict[tuple[int, int], RegionModes] = {}  # by number of actions and of modes
-        self._shown: dict[int, Labels] = {}  # by number of actions
+        self._states: dict[int, AnnotationState] = {}  # by number of actions
 
     def _reduced_scores(self, scores: ArrayLike, logits: bool) -> NDArray[np.float32]:
         probs = probabilities(scores, self.shape, logits=logits, n_labels=_label_count(scores, len(self.names)))
@@ -127,16 +100,12 @@ class Annotation:
         """Mark the pixels around a point, a short stroke."""
         self.add_stroke([(x, y)], label)
 
-    def choose(self, k: int) -> None:
-        """Take one of the alternatives of `suggest`, numbered from 0, as the answer."""
-        suggestions = self.suggest(max(ALTERNATIVES, k + 1))
-        if not 0 <= _arrays.at_least("k", k, 0) < len(suggestions):
-            raise MixfieldError(
-                f"k must be one of the {len(suggestions)} suggestions, 0 to {len(suggestions) - 1}, got {k}"
-            )
-        found = self._modes(max(ALTERNATIVES, k + 1))
-        maps = np.stack([found.labeling(j)[found.field.graph.regions] for j in range(len(suggestions))])
-        self._actions.append(Choice(suggestions[k].labels, (maps != maps[0]).any(0), maps[k]))
+    def choose(self, k: int, n: int = ALTERNATIVES) -> None:
+        """Take alternative ``k`` of ``suggest(n)``, numbered from 0, as the answer."""
+        count = len(self.suggest(n))
+        if _arrays.at_least("k", k, 0) >= count:
+            raise MixfieldError(f"k must be one of the {count} suggestions, 0 to {count - 1}, got {k}")
+        self._actions.append(self._state.choice(k, n))
 
     def answer(self, question: RegionQuestion, yes: bool) -> None:
         """Answer a question of `question`."""
@@ -146,39 +115,24 @@ class Annotation:
         """Take the last action back and return it; None if there is none."""
         if not self._actions:
             return None
-        undone, count = self._actions.pop(), len(self._actions)
-        self._solved = {key: modes for key, modes in self._solved.items() if key[0] <= count}
-        self._shown = {key: labels for key, labels in self._shown.items() if key <= count}
-        return undone
+        self._states.pop(len(self._actions), None)
+        return self._actions.pop()
 
     # ------------------------------------------------------------------ what the annotator sees
 
     def labels(self) -> Labels:
-        """(H, W) the segmentation now: the alternative that was just chosen, or the most probable mode."""
-        count = len(self._actions)
-        if count not in self._shown:
-            self._shown[count] = self._current()
-        return self._shown[count]
+        """(H, W) the segmentation now: the alternative that was just chosen, or the heaviest mode."""
+        return self._state.labels
 
     def suggest(self, n: int = ALTERNATIVES) -> tuple[Suggestion, ...]:
-        """Up to ``n`` segmentations, the most probable first; their probabilities sum to one."""
-        _arrays.at_least("n", n, 1)
-        if self._is_blank:
-            return (Suggestion(self.labels(), 1.0, np.zeros(self.shape, bool)),)
-        found = self._modes(max(n, ALTERNATIVES))
-        count = min(n, len(found.chosen))
-        maps = [self._pixels(found, k) for k in range(count)]
-        weights = found.weights[:count] / found.weights[:count].sum()
-        return tuple(
-            Suggestion(labels, float(weight), np.asarray(labels != maps[0]))
-            for labels, weight in zip(maps, weights, strict=True)
-        )
+        """Up to ``n`` different segmentations, the heaviest mode first; their weights sum to one."""
+        return self._state.suggestions(_arrays.at_least("n", n, 1))
 
     def question(self) -> RegionQuestion | None:
         """The yes/no question that is expected to correct most pixels; None if no question is worth asking."""
-        if self._is_blank:
+        if self._state.is_blank:
             return None
-        found = self._modes(ALTERNATIVES)
+        found = self._state.modes(ALTERNATIVES)
         posterior, graph = found.posterior, found.field.graph
         order = np.concatenate([found.chosen[:1], np.setdiff1d(np.arange(len(posterior.modes)), found.chosen[:1])])
         labelings = found.field.active[posterior.labelings()[order]]
@@ -218,9 +172,13 @@ class Annotation:
     # ------------------------------------------------------------------ inside
 
     @property
-    def _is_blank(self) -> bool:
-        """Whether nothing is known."""
-        return self._scores is None and not self._actions
+    def _state(self) -> AnnotationState:
+        """What follows from the actions so far."""
+        count = len(self._actions)
+        if count not in self._states:
+            self._states[count] = AnnotationState(self._canvas, len(self.names), self._scores, self._actions)
+            self._states.pop(count - REMEMBERED, None)
+        return self._states[count]
 
     def _number(self, label: str | int) -> int:
         if isinstance(label, str):
@@ -228,26 +186,6 @@ class Annotation:
                 raise MixfieldError(f"label must be one of {', '.join(self.names)}, got {label!r}")
             return self.names.index(label)
         return int(_arrays.integers("label", [label], low=0, high=len(self.names))[0])
-
-    def _modes(self, n: int) -> RegionModes:
-        key = len(self._actions), n
-        if key not in self._solved:
-            canvas, votes = self._canvas, voted(self._actions, self._canvas.picture.shape[:2], len(self.names))
-            strokes = canvas.reduce_labels(painted(self._actions, self.shape))
-            field = region_field(canvas, strokes, len(self.names), probs=self._scores, votes=votes)
-            self._solved[key] = region_modes(field, n)
-        return self._solved[key]
-
-    def _current(self) -> Labels:
-        if self._is_blank:
-            return np.zeros(self.shape, label_type(len(self.names)))
-        last = self._actions[-1] if self._actions else None
-        return last.labels if isinstance(last, Choice) else self._pixels(self._modes(ALTERNATIVES), 0)
-
-    def _pixels(self, found: RegionModes, k: int) -> Labels:
-        strokes = painted(self._actions, self.shape)
-        labels = pixel_labels(self._canvas, found, k, strokes)
-        return np.asarray(_arrays.frozen(labels.astype(label_type(len(self.names)))))
 
     def _enlarged(self, region: Bools) -> Bools:
         step, (height, width) = self._canvas.step, self.shape

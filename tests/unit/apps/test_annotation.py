@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from small_images import two_patches
 
 import mixfield as mf
 from mixfield.apps import canvas, region_question
+from mixfield.apps.annotation import REMEMBERED
 from mixfield.apps.annotation_actions import CHOICE, painted
 from mixfield.errors import FileFormatError, MixfieldError
 
@@ -49,44 +51,55 @@ def test_nothing_is_known_at_first():
     annotation = mf.Annotation(picture(), NAMES)
     assert not annotation.labels().any()
     (only,) = annotation.suggest()
-    assert only.probability == 1.0
+    assert only.weight == 1.0
     assert annotation.question() is None
     assert annotation.undo() is None
 
 
-def test_suggestions_differ_and_have_probabilities():
-    suggestions = annotated().suggest(4)
+def doubtful():
+    """Scores that leave much in doubt, and a stroke that changes nothing."""
+    annotation = mf.Annotation(two_patches()[0], NAMES, two_patches()[1])
+    annotation.add_stroke([(3, 3)], None)
+    return annotation
+
+
+def test_suggestions_differ_and_have_weights():
+    suggestions = doubtful().suggest(4)
     assert 1 < len(suggestions) <= 4
-    assert sum(one.probability for one in suggestions) == pytest.approx(1)
+    assert sum(one.weight for one in suggestions) == pytest.approx(1)
     assert not suggestions[0].differs.any()
     for one in suggestions[1:]:
+        assert 0.1 < one.differs.mean() < 0.4
         np.testing.assert_array_equal(one.differs, one.labels != suggestions[0].labels)
-    np.testing.assert_array_equal(suggestions[0].labels, annotated().labels())
-    assert len(annotated().suggest(1)) == 1
+    np.testing.assert_array_equal(suggestions[0].labels, doubtful().labels())
+    assert len(doubtful().suggest(1)) == 1
 
 
 def test_a_choice_is_shown_and_taken_back():
-    annotation = annotated()
+    annotation = doubtful()
     before, suggestions = annotation.labels(), annotation.suggest()
     annotation.choose(1)
     np.testing.assert_array_equal(annotation.labels(), suggestions[1].labels)
     annotation.undo()
     np.testing.assert_array_equal(annotation.labels(), before)
-    with pytest.raises(MixfieldError, match="k must be"):
-        annotation.choose(-1)
+    annotation.choose(1, 2)
+    np.testing.assert_array_equal(annotation.labels(), suggestions[1].labels)
+    annotation.undo()
+    for k, n in ((-1, 4), (len(suggestions), 4), (1, 1)):
+        with pytest.raises(MixfieldError, match="k must be"):
+            annotation.choose(k, n)
 
 
 def test_a_choice_is_evidence_for_what_follows():
-    annotation = annotated()
-    found = annotation._modes(4)
-    weights = found.field.energy.unary
+    annotation = doubtful()
+    before = annotation._state.modes(4).field
     annotation.choose(1)
     annotation.add_stroke([(60, 44)], None)  # erases nothing, so that the field is the same but for the choice
     chosen = annotation.actions[-2]
-    again = annotation._modes(4).field
+    again = annotation._state.modes(4).field
     inside = np.unique(again.graph.regions[chosen.differ])
-    label = found.labeling(1)[inside]
-    change = again.energy.unary[inside] - weights[inside]
+    label = chosen.reduced.ravel()[[np.flatnonzero(again.graph.regions == region)[0] for region in inside]]
+    change = again.energy.unary[inside] - before.energy.unary[inside]
     assert chosen.differ.any()
     np.testing.assert_allclose(change[np.arange(len(inside)), label], -CHOICE, atol=1e-5)
     np.testing.assert_allclose(change[np.arange(len(inside)), 1 - label], 0, atol=1e-5)
@@ -105,7 +118,7 @@ def test_answers_decide_their_region(monkeypatch):
     for yes in (True, False):
         annotation.answer(question, yes)
         wanted = question.new if yes else question.old
-        found = annotation._modes(4)  # the border of pixels is filtered afterwards
+        found = annotation._state.modes(4)  # the border of pixels is filtered afterwards
         labels = found.labeling(0)[found.field.graph.regions]
         assert (labels[question.canvas_region] == wanted).mean() > 0.8
         again = annotation.question()
@@ -169,18 +182,18 @@ def test_strokes_are_never_overridden_undo_is_exact_and_files_resume(actions):
 
 
 def test_save_and_load_are_identical(tmp_path):
-    annotation = annotated()
+    annotation = doubtful()
+    question = annotation.question()
     annotation.choose(1)
-    annotation.click(45, 24, "disc")
-    if (question := annotation.question()) is not None:
-        annotation.answer(question, True)
+    annotation.answer(question, True)
+    annotation.click(60, 24, "disc")
     annotation.save(tmp_path / "a.json")
-    again = mf.Annotation.load(tmp_path / "a.json", picture())
+    again = mf.Annotation.load(tmp_path / "a.json", *two_patches())
     assert again.names == tuple(NAMES)
     np.testing.assert_array_equal(again.labels(), annotation.labels())
     for one, other in zip(again.suggest(), annotation.suggest(), strict=True):
         np.testing.assert_array_equal(one.labels, other.labels)
-        assert one.probability == other.probability
+        assert one.weight == other.weight
     again.save(tmp_path / "b.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     for _ in range(3):
@@ -197,6 +210,20 @@ def test_files_of_other_images_are_refused(tmp_path):
     path.write_text(json.dumps({"format": "something"}))
     with pytest.raises(FileFormatError, match="not a saved annotation"):
         mf.Annotation.load(path, picture())
+
+
+def test_few_states_are_kept():
+    annotation = annotated()
+    for x in range(10, 60, 10):
+        annotation.click(x, 44, "background")
+        annotation.labels()
+    assert len(annotation._states) == REMEMBERED
+    after = annotation.labels()
+    for _ in range(3):
+        annotation.undo()
+    for x in range(30, 60, 10):
+        annotation.click(x, 44, "background")
+    np.testing.assert_array_equal(annotation.labels(), after)
 
 
 def test_large_images_are_segmented_on_a_reduced_one(monkeypatch):

@@ -124,7 +124,7 @@ function look(k) {
 
 // Choices and answers are about what is shown: while an action is under way it may be replaced.
 const isCurrent = () => state && waiting === 0;
-const choose = k => isCurrent() && k < state.suggestions.length && act({ kind: "choose", k: state.suggestions[k].k });
+const choose = k => isCurrent() && k < state.suggestions.length && act({ kind: "choose", k });
 const undo = () => state && act({ kind: "undo" });
 const isAsked = () => !byId("question").hidden;
 const answerQuestion = yes => isCurrent() && isAsked() && act({ kind: "answer", yes });

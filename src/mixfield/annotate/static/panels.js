@@ -45,15 +45,15 @@ export function showSets(titles, chosen) {
 // Cards of the alternatives; look(k) previews one, look(null) ends it.
 export function showCards(state, pictures, view, { choose, look }) {
   const cards = state.suggestions.map((one, k) => {
-    const { probability, differs, shown } = one, number = k + 1;
-    const share = k === 0 ? "most probable" : `${percent(differs)} of the pixels differ`;
+    const { weight, differs, shown } = one, number = k + 1;
+    const share = k === 0 ? "first answer" : `${percent(differs)} of the pixels differ`;
     const canvas = thumbnail(view, pictures[k]);
     const title = element("span", {}, element("kbd", { textContent: String(number) }), " ",
-      element("b", { textContent: percent(probability) }));
+      element("b", { textContent: `weight ${percent(weight)}` }));
     const card = element("button", { type: "button", className: "card" }, canvas, title,
       element("small", { textContent: share }));
     card.setAttribute("aria-pressed", String(shown));
-    card.setAttribute("aria-label", `Alternative ${number}: probability ${percent(probability)}, ${share}`);
+    card.setAttribute("aria-label", `Alternative ${number}: weight ${percent(weight)}, ${share}`);
     card.addEventListener("click", () => choose(k));
     for (const begin of ["pointerenter", "focus"]) card.addEventListener(begin, () => look(k));
     for (const end of ["pointerleave", "blur"]) card.addEventListener(end, () => look(null));
