@@ -66,6 +66,8 @@ def _graph(out: Path, options: dict[str, Any], quiet: bool) -> dict[str, Any]:
 
 def _print_photo(facts: dict[str, Any], out: Path) -> str:
     """Print what was found; returns the command to try next."""
+    from mixfield.reports.about import weight_name
+
     say(
         "Somebody scribbled on a photograph: this is the astronaut, that is background. Two questions are open:",
         "is the black helmet hers, and the black table behind it? A single answer would hide that.\n",
@@ -74,7 +76,8 @@ def _print_photo(facts: dict[str, Any], out: Path) -> str:
         (k, f"{100 * weight:.1f} %", f"{100 * mode['differs']:.1f} % of the pixels" if k > 1 else "")
         for k, (weight, mode) in enumerate(zip(facts["weights"], facts["modes"], strict=True), 1)
     ]
-    print_table("Interpretations of the same scribbles", ("mode", "probability", "differs from mode 1"), rows)
+    heads = ("mode", weight_name(facts["calibrated"]), "differs from mode 1")
+    print_table("Interpretations of the same scribbles", heads, rows)
     given = ("--scores", out / "scribbles.png", "--names", out / "labels.txt")
     first = command("mixfield", "segment", out / "image.png", *given, "--out", "mixfield-segment")
     return f"{first} && mixfield report mixfield-segment"

@@ -170,7 +170,7 @@ def segment_folder(
 
 def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
     """Print the modes with their questions; with ``nats`` their bounds and the weights of the energy too."""
-    from mixfield.reports.about import ONE_HOT
+    from mixfield.reports.about import ONE_HOT, weight_name
     from mixfield.reports.page import percent
 
     modes, rows = facts["modes"], []
@@ -181,10 +181,12 @@ def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
     title = f"{name}: {width} x {height} pixels, {facts['seconds']:.2f} s"
     heads = ("nats below mode 1", "weight by the energy") if nats else ()
     last = "question" if facts["calibrated"] else "difference"
-    print_table(title, ("", "probability", *heads, last), rows, texts=(last,))
+    print_table(title, ("", weight_name(facts["calibrated"]), *heads, last), rows, texts=(last,))
     say(*(f"note: {note}" for note in facts["notes"]))
     if nats and facts["one_hot"]:
         say(ONE_HOT)
+
+    from mixfield.reports.about import weight_name
 
 
 def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Path) -> None:
@@ -198,7 +200,8 @@ def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Pa
         )
         for row in rows
     ]
-    heads = ("image", "modes", "probability of mode 1", "largest difference", "seconds")
+    name = weight_name(all(row["calibrated"] for row in rows))
+    heads = ("image", "modes", f"{name} of mode 1", "largest difference", "seconds")
     earlier = f", {results.tally.reused} of them by an earlier run" if results.tally.reused else ""
     title = f"{len(rows)} images segmented{earlier}, {len(results.failures)} failed; results in {out}"
     print_table(title, heads, shown)

@@ -23,11 +23,16 @@ def about_modes(posterior: MixturePosterior, differs: Sequence[float], names: Se
     differs : (K,) share of pixels in which each mode differs from mode 1.
     names : of the labels.
     """
-    first = "most probable" if posterior.calibration is None else "mean field"
+    first = "largest weight" if posterior.calibration is None else "mean field"
     texts = [first, *(f"differs from mode 1 in {percent(float(share))} of the pixels" for share in differs[1:])]
     for question in questions(posterior):
         texts[question.mode] = question.text(names)
     return texts
+
+
+def weight_name(calibrated: bool) -> str:
+    """What the weights of modes are called: probabilities if they are calibrated."""
+    return "probability" if calibrated else "weight"
 
 
 def is_without_doubt(posterior: MixturePosterior) -> bool:

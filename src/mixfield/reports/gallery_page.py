@@ -34,7 +34,7 @@ class SegmentedImage:
     Attributes
     ----------
     folder : with ``image.png``, ``mode_1.png`` and so on.
-    weights, differs : of each mode: its probability, and the share of pixels in which it differs from mode 1.
+    weights, differs : of each mode: its weight, and the share of pixels in which it differs from mode 1.
     labels : that occur in any mode.
     about : what the second mode is about, empty where there is none or the summary does not say it.
     """
@@ -111,7 +111,7 @@ def _lead(images: Sequence[SegmentedImage]) -> str:
     return (
         f"{len(images)} images, the most doubtful first; {single} without doubt, with one mode. <b>Doubt</b> is the "
         "share of pixels whose label is expected to be another than in mode 1: the share in which each mode differs, "
-        "times its probability."
+        "times its weight."
     )
 
 
@@ -164,5 +164,5 @@ def _table(images: Sequence[SegmentedImage]) -> str:
         )
         for image in images
     ]
-    heads = ("image", "doubt", "modes", "probability of mode 1", "largest difference", "files")
+    heads = ("image", "doubt", "modes", "weight of mode 1", "largest difference", "files")
     return section("all", "All images", html_table(heads, rows, caption="All images, the most doubtful first"))

@@ -41,7 +41,7 @@ def side_by_side(image: ArrayLike, *labelings: Labels) -> Image:
 def segmentation_figure(
     image: ArrayLike, posterior: MixturePosterior, doubt: Doubt | None, *, names: Sequence[str] = ()
 ) -> Any:
-    """The image, its modes with their probabilities and questions, their differences and doubt, as a Pillow image.
+    """The image, its modes with their weights and questions, their differences and doubt, as a Pillow image.
 
     Labels have the colors of pages, and their ``names`` in the legend.
     """
@@ -68,7 +68,7 @@ def _mode_panel(photo: Image, posterior: MixturePosterior, labelings: Labels, k:
     picture = label_overlay(photo, labelings[k])
     if k == 0:
         calibrated = "no doubt" if is_without_doubt(posterior) else "mean field"
-        return Panel(title, "most probable" if posterior.calibration is None else calibrated, picture)
+        return Panel(title, "largest weight" if posterior.calibration is None else calibrated, picture)
     share = f"{100 * (labelings[k] != labelings[0]).mean():.1f} % of pixels differ"
     return Panel(title, caption or share, picture, _mode_color(k))
 

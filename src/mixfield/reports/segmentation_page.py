@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield.io.images import pascal_palette
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports import palette
-from mixfield.reports.about import ONE_HOT, about_modes, is_without_doubt
+from mixfield.reports.about import ONE_HOT, about_modes, is_without_doubt, weight_name
 from mixfield.reports.cut_tree import tree_facts, tree_section
 from mixfield.reports.data_uri import photo_uri, png_uri, sampling_step, subsampled
 from mixfield.reports.doubt import NAMES, TEXTS, Doubt, doubt_of
@@ -122,9 +122,10 @@ def _lead(view: PixelPosterior, title: str) -> str:
         return f"No doubt: one segmentation of {escape(title)}, no alternative is probable and different enough."
     if len(weights) == 1:
         return f"One segmentation of {escape(title)}: no other mode was found."
-    first = "the most probable" if view.posterior.calibration is None else "mean field"
+    calibrated = view.posterior.calibration is not None
+    first = "mean field" if calibrated else "the first"
     return (
-        f"{len(weights)} segmentations from the same evidence, each with its probability: {first} has "
+        f"{len(weights)} segmentations from the same evidence, each with its {weight_name(calibrated)}: {first} has "
         f"{percent(float(weights[0]))}, the next {percent(float(weights[1]))}. Two modes differ in up to "
         f"{percent(float(view.differing.max()))} of the pixels. "
         "Select a mode, compare it with another, point at a pixel."
@@ -213,7 +214,8 @@ def _numbers(view: PixelPosterior) -> str:
         behind = f"{posterior.modes[0].log_z - mode.log_z:.2f}"
         converged = "yes" if mode.converged else "no"
         rows.append((f"mode {k + 1}", *shares, behind, f"{mode.mass_inside:.6f}", converged, present))
-    heads = ("", "probability", "weight by the energy", "nats below mode 1", "mass inside", "converged", "labels")
+    name = weight_name(posterior.calibration is not None)
+    heads = ("", name, "weight by the energy", "nats below mode 1", "mass inside", "converged", "labels")
     caption = f"log Z~ = {posterior.log_z:.2f}, a lower bound; T_max = {posterior.t_max:.3g}"
     one_hot = f'<p class="note">{ONE_HOT}</p>' if posterior.is_one_hot else ""
     numbers = table(heads, rows, caption=caption)

@@ -36,5 +36,5 @@ def test_calibrated_modes_are_questions(problem):
 def test_other_modes_have_their_share_of_pixels(problem):
     image, probs, kernels = problem
     posterior = mf.segment(image, probs, 2, kernels=kernels)
-    assert about_modes(posterior, [0.0, 0.5]) == ["most probable", "differs from mode 1 in 50.0 % of the pixels"]
+    assert about_modes(posterior, [0.0, 0.5]) == ["largest weight", "differs from mode 1 in 50.0 % of the pixels"]
     assert not is_without_doubt(posterior)

@@ -73,7 +73,7 @@ def test_notes_say_how_many_pixels_differ(monkeypatch):
     segmentation_figure(np.zeros((2, 4), np.uint8), posterior, Doubt(np.zeros((2, 4)), GAP_OF_ENTROPY))
     assert [panel.note for panel in shown] == [
         "4 x 2 pixels",
-        "most probable",
+        "largest weight",
         "12.5 % of pixels differ",
         "from mode 1: 12.5 % of pixels",
         "dark 0 to bright 1.0 bits",
