@@ -85,7 +85,7 @@ def test_a_calibrated_page_shows_the_mixture_and_its_uncertainty(open_page):
     before = drawn(page)
     page.get_by_label("uncertainty").check()
     assert drawn(page) != before
-    assert "entropy of the calibrated probabilities" in page.locator("#layer-text").inner_text()
+    assert "entropy of the probabilities" in page.locator("#layer-text").inner_text()
     left_out = page.locator('[data-node][aria-label^="left out"]')
     assert left_out.count() == sum(node.mode == -1 for node in post.tree) - (len(post.tree) - 1) // 2
     left_out.first.click()

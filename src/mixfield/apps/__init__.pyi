@@ -14,6 +14,7 @@ from .questions import Question as Question
 from .questions import questions as questions
 from .questions import settled_labels as settled_labels
 from .region_question import RegionQuestion as RegionQuestion
+from .segmentation import SegmentationField as SegmentationField
 from .segmentation import entropy_gap as entropy_gap
 from .segmentation import segment as segment
 from .segmentation import segmentation_energy as segmentation_energy
@@ -22,7 +23,6 @@ from .segmentation import solve_field as solve_field
 from .strokes import is_strokes as is_strokes
 from .strokes import segment_strokes as segment_strokes
 from .strokes import slic_superpixels as slic_superpixels
-from .superpixels import SegmentationField as SegmentationField
 from .superpixels import as_pixels as as_pixels
 from .superpixels import superpixel_energy as superpixel_energy
 from .tracking import Tracks as Tracks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from mixfield.apps.field_model import FieldModel
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.pictures import intensities
 from mixfield.apps.strokes import is_strokes, segment_strokes
-from mixfield.apps.superpixels import Evidence, SegmentationField
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import FewerModesWarning, MixfieldError
@@ -29,10 +28,41 @@ from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
+Float32s = NDArray[np.float32]
+
 ONE_HOT = (
     "the weights are one-hot: they are those of the energy, which counts every pixel as independent evidence; "
     "a fitted model of the field calibrates them"
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a field with a model was made from.
+
+    Attributes
+    ----------
+    model : by which the energy was made and its modes get probabilities.
+    probs, image : (H, W, L) probabilities and (H, W, channels) intensities.
+    """
+
+    model: FieldModel
+    probs: Float32s
+    image: Float32s
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentationField:
+    """The field whose modes are segmentations of an image.
+
+    Attributes
+    ----------
+    energy : over the pixels (H, W) of an image.
+    evidence : by which a model of the field gives probabilities to the modes; None for those of the energy itself.
+    """
+
+    energy: DenseCRF
+    evidence: Evidence | None = None
 
 
 def segmentation_energy(
@@ -74,8 +104,7 @@ def segmentation_field(
     options["certainty"] = CERTAINTY if certainty is None else certainty
     probs = probabilities(scores, picture.shape[:2], logits=logits, **options)
     chosen = FieldModel.default() if model is None else model
-    energy = chosen.energy(probs, picture)
-    return SegmentationField(energy, evidence=Evidence(chosen, energy, probs, picture))
+    return SegmentationField(chosen.energy(probs, picture), Evidence(chosen, probs, picture))
 
 
 def solve_field(
@@ -86,7 +115,7 @@ def solve_field(
     solver: Solver | None = None,
     progress: Progress = None,
 ) -> MixturePosterior:
-    """The modes of a field over its variables, calibrated if it has a model; the parameters are those of `segment`."""
+    """The modes of a field, calibrated if it has a model; the parameters are those of `segment`."""
     if field.evidence is None:
         posterior = infer(field.energy, n_modes, rng=rng, solver=solver, progress=progress)
         return replace(posterior, notes=(*posterior.notes, ONE_HOT)) if posterior.is_one_hot else posterior
@@ -94,7 +123,7 @@ def solve_field(
     model, probs, picture = given.model, given.probs, given.image
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum, fewer need no note
-        posterior = model.modes(probs, picture, n_modes, energy=given.energy, rng=rng, solver=solver, progress=progress)
+        posterior = model.modes(probs, picture, n_modes, energy=field.energy, rng=rng, solver=solver, progress=progress)
     return model.calibrate(replace(posterior, notes=()), probs, picture)
 
 
@@ -166,7 +195,7 @@ def segment(
         unknown=unknown,
         n_labels=n_labels,
     )
-    return field.over_pixels(solve_field(field, n_modes, rng=rng, solver=solver, progress=progress))
+    return solve_field(field, n_modes, rng=rng, solver=solver, progress=progress)
 
 
 def entropy_gap(

@@ -7,17 +7,15 @@ costs of pixels are averaged, which comes closer to one observation per region, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
-from mixfield.apps.field_model import FieldModel
 from mixfield.apps.pictures import intensities
 from mixfield.apps.region_graph import adjacent, region_means
-from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.energy.unary import log_costs
 from mixfield.mixture.posterior import MixturePosterior
@@ -28,47 +26,6 @@ Ints = NDArray[np.int64]
 
 UNIFORM = 1e-6  # relative range of the probabilities of a pixel below which they carry no information
 FLOOR = 1e-8  # smallest probability, as in `DenseCRF.from_probabilities`
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What a field with a model was made from.
-
-    Attributes
-    ----------
-    model : by which the energy was made and its modes get probabilities.
-    energy : over the pixels.
-    probs, image : (H, W, L) probabilities and (H, W, channels) intensities.
-    """
-
-    model: FieldModel
-    energy: DenseCRF
-    probs: Float32s
-    image: Float32s
-
-
-@dataclass(frozen=True, eq=False)
-class SegmentationField:
-    """The field whose modes are segmentations of an image.
-
-    Attributes
-    ----------
-    energy : over the pixels (H, W) of an image, or over its superpixels.
-    superpixels : (H, W) the variable of each pixel; None if the variables are pixels.
-    evidence : by which a model of the field gives probabilities to the modes; None for those of the energy itself.
-    """
-
-    energy: DenseCRF | FactorGraph
-    superpixels: Ints | None = None
-    evidence: Evidence | None = None
-
-    def over_pixels(self, posterior: MixturePosterior) -> MixturePosterior:
-        """A posterior of this field as a posterior over the pixels."""
-        return posterior if self.superpixels is None else as_pixels(posterior, self.superpixels)
-
-    def at_pixels(self, values: Floats) -> Floats:
-        """(H, W) numbers of the pixels from those of the variables."""
-        return values if self.superpixels is None else values[self.superpixels]
 
 
 def superpixel_energy(

@@ -53,7 +53,6 @@ class SegmentImage:
     ) -> dict[str, Any]:
         """Segment an image, write the results into a folder and return their facts."""
         from mixfield.apps import entropy_gap, segmentation_field, solve_field
-        from mixfield.apps.evidence import UNKNOWN
         from mixfield.io.images import read_image
         from mixfield.io.names import names_in_scores
         from mixfield.io.scores import read_scores
@@ -72,10 +71,9 @@ class SegmentImage:
             field = segmentation_field(picture, evidence, **self.field, **self.evidence)
             posterior = solve_field(field, self.modes, rng=self.seed, solver=how, progress=advance)
             calibrated = posterior.calibration is not None
-            gap = None if calibrated else field.at_pixels(entropy_gap(field.energy, posterior.modes[0], solver=how))
+            gap = None if calibrated else entropy_gap(field.energy, posterior.modes[0], solver=how)
         solved = time.perf_counter()
-        given = Given.of(field, evidence, names, unknown=self.evidence.get("unknown", UNKNOWN))
-        facts = write_segmentation(out, picture, posterior, gap, given)
+        facts = write_segmentation(out, picture, posterior, gap, Given(names=names))
         return facts | {"seconds": solved - started, "seconds_writing": time.perf_counter() - solved}
 
     def _are_strokes(self, evidence: Any) -> bool:
@@ -186,10 +184,10 @@ def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
     if nats and facts["one_hot"]:
         say(ONE_HOT)
 
-    from mixfield.reports.about import weight_name
-
 
 def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Path) -> None:
+    from mixfield.reports.about import weight_name
+
     shown = [
         (
             Path(row["image"]).name,

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _files
 from mixfield.apps.questions import Question, questions, settled_labels
-from mixfield.apps.superpixels import SegmentationField, as_pixels
 from mixfield.io.images import write_grey, write_image, write_label_map
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports.about import about_modes
@@ -66,22 +65,12 @@ class Given:
 
     Attributes
     ----------
-    superpixels : (H, W) the variable of each pixel; None if pixels are variables.
     strokes : (H, W) labels that were given, negative where unknown; None without strokes.
     names : of the labels, from 0.
     """
 
-    superpixels: NDArray[np.int64] | None = None
     strokes: NDArray[np.int64] | None = None
     names: Sequence[str] = ()
-
-    @staticmethod
-    def of(field: SegmentationField, scores: NDArray[Any], names: Sequence[str], *, unknown: Sequence[int]) -> Given:
-        """What `mixfield.apps.segmentation_field` made a field from."""
-        if field.superpixels is None or scores.shape != field.superpixels.shape:
-            return Given(field.superpixels, None, names)
-        strokes = np.where(np.isin(scores, np.asarray(unknown)), -1, scores.astype(np.int64))
-        return Given(field.superpixels, strokes, names)
 
 
 def write_segmentation(
@@ -93,35 +82,33 @@ def write_segmentation(
     - ``mode_1.png``, ...: labels of each mode, indexed PNG with PASCAL's colors, in the order of the posterior
     - ``settled.png``: labels with all settled changes, of a calibrated posterior, see `mixfield.apps.settled_labels`
     - ``marginals.npz``: ``probs`` (H, W, L), marginals of the mixture in float16; `mixfield.io.read_scores` reads them
-    - ``entropy.png``: entropy of the marginals of a calibrated posterior, 100 grey levels per bit
-    - ``entropy_gap.png``: of others, see `mixfield.apps.entropy_gap`
+    - ``entropy.png``: entropy of the marginals, 100 grey levels per bit
+    - ``entropy_gap.png``: instead, if ``gap`` is given and the posterior is not calibrated
     - ``figure.png``: image, modes, differences and entropy side by side
     - ``result.npz``: the posterior, read by `mixfield.load`
     - ``summary.json``: weights, questions, bounds, and the share of pixels in which each mode differs from mode 1
-    - ``superpixels.npy``, ``scribbles.png`` (255 where unknown), ``labels.txt``: what was given, if it was
+    - ``scribbles.png`` (255 where unknown), ``labels.txt``: what was given, if it was
     """
     given = given or Given()
     folder.mkdir(parents=True, exist_ok=True)
-    over_pixels = posterior if given.superpixels is None else as_pixels(posterior, given.superpixels)
-    _write_labels(folder, over_pixels)
+    _write_labels(folder, posterior)
     write_image(folder / "image.png", displayed(image))
-    doubt = doubt_of(over_pixels, gap)
+    doubt = doubt_of(posterior, gap)
     _write_doubt(folder, doubt)
     with _files.draft(folder / "figure.png") as draft:
-        segmentation_figure(image, over_pixels, doubt, names=given.names).save(draft, format="PNG")
+        segmentation_figure(image, posterior, doubt, names=given.names).save(draft, format="PNG")
     posterior.save(folder / "result.npz", compact=True)
     _write_given(folder, given)
-    summary = segmentation_facts(over_pixels, given.names)
+    summary = segmentation_facts(posterior, given.names)
     _files.write_text(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
     return summary
 
 
-def _write_doubt(folder: Path, doubt: Doubt | None) -> None:
+def _write_doubt(folder: Path, doubt: Doubt) -> None:
     """The map of doubt; that of an earlier run may be of the other kind and is removed."""
     for kind in (ENTROPY, GAP):
         (folder / f"{kind}.png").unlink(missing_ok=True)
-    if doubt is not None:
-        write_grey(folder / f"{doubt.kind}.png", doubt.bits * LEVELS_PER_BIT / 255)
+    write_grey(folder / f"{doubt.kind}.png", doubt.bits * LEVELS_PER_BIT / 255)
 
 
 def _write_labels(folder: Path, posterior: MixturePosterior) -> None:
@@ -137,11 +124,8 @@ def _write_labels(folder: Path, posterior: MixturePosterior) -> None:
 
 
 def _write_given(folder: Path, given: Given) -> None:
-    """Superpixels, strokes and names; superpixels of an earlier run are removed, they would not fit the posterior."""
+    """Strokes and names; superpixels of an earlier version are removed, they would not fit the posterior."""
     (folder / SUPERPIXELS).unlink(missing_ok=True)
-    if given.superpixels is not None:
-        with _files.draft(folder / SUPERPIXELS) as draft, open(draft, "xb") as file:
-            np.save(file, np.asarray(given.superpixels, np.int32))
     if given.strokes is not None:
         write_label_map(folder / STROKES, np.where(given.strokes < 0, UNKNOWN, given.strokes))
     if given.names:

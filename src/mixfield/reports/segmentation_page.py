@@ -54,8 +54,8 @@ def segmentation_page(
     ----------
     posterior : over the pixels (H, W), or over superpixels.
     image : (H, W) or (H, W, channels), as for `mixfield.segment`.
-    gap : (H, W) entropy gap in bits, see `mixfield.apps.entropy_gap`; a calibrated posterior shows the entropy of its
-        marginals instead.
+    gap : (H, W) entropy gap in bits, see `mixfield.apps.entropy_gap`; without it, and if the posterior is calibrated,
+        the page shows the entropy of the marginals.
     pixels : (H, W) the superpixel of each pixel, where the posterior is over superpixels.
     scribbles : (H, W) labels that were given, -1 where there were none.
     names : of the labels.
@@ -64,11 +64,11 @@ def segmentation_page(
     photo = displayed(image)
     view = pixel_posterior(posterior, (photo.shape[0], photo.shape[1]), pixels, names)
     step = sampling_step(photo.shape, VIEW_SIDE)
-    doubt = doubt_of(posterior, gap)
+    doubt = doubt_of(posterior, gap, view.variables)
     given = None if scribbles is None else np.asarray(scribbles)
     facts = _facts(view, step) | {
         "photo": photo_uri(subsampled(photo, VIEW_SIDE)),
-        "doubt": None if doubt is None else {"maximum": doubt.maximum, "text": TEXTS[doubt.kind]},
+        "doubt": {"maximum": doubt.maximum, "text": TEXTS[doubt.kind]},
         "scribbles": given is not None,
         "unit": "pixel" if pixels is None else "superpixel",
     }
@@ -105,12 +105,11 @@ def _facts(view: PixelPosterior, step: int) -> dict[str, Any]:
     }
 
 
-def _planes(view: PixelPosterior, step: int, doubt: Doubt | None, scribbles: NDArray[Any] | None) -> list[Bytes]:
+def _planes(view: PixelPosterior, step: int, doubt: Doubt, scribbles: NDArray[Any] | None) -> list[Bytes]:
     """All planes of the page, in the order in which ``static/segmentation.js`` reads them."""
     found = planes(view, view.variables[::step, ::step])
-    if doubt is not None:
-        levels = doubt.bits[::step, ::step] * (255 / doubt.maximum)
-        found.append(np.rint(np.clip(levels, 0, 255)).astype(np.uint8))
+    levels = doubt.bits[::step, ::step] * (255 / doubt.maximum)
+    found.append(np.rint(np.clip(levels, 0, 255)).astype(np.uint8))
     if scribbles is not None:
         found.append(indices_of(scribbles[::step, ::step], view.listed))
     return found
@@ -139,10 +138,9 @@ CONTROLS = """<fieldset class="row" id="show"><legend>Show</legend>{choices}</fi
 <input type="range" id="opacity" min="0" max="100" value="60"></div>"""
 
 
-def _show_choices(doubt: Doubt | None, scribbles: bool) -> str:
+def _show_choices(doubt: Doubt, scribbles: bool) -> str:
     """Radio buttons for what the view shows."""
-    choices = {"labels": "labels", "differ": "differences"}
-    choices |= {} if doubt is None else {"doubt": NAMES[doubt.kind]}
+    choices = {"labels": "labels", "differ": "differences", "doubt": NAMES[doubt.kind]}
     choices |= {"scribbles": "scribbles"} if scribbles else {}
     choices["photo"] = "image alone"
     return "".join(

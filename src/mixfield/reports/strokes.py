@@ -13,7 +13,6 @@ from mixfield._progress import Progress
 from mixfield.apps.evidence import UNKNOWN
 from mixfield.apps.strokes import segment_strokes
 from mixfield.reports.segmentation import Given, write_segmentation
-from mixfield.solvers.free_energy import entropies
 from mixfield.solvers.options import Solver
 
 
@@ -32,13 +31,11 @@ def write_strokes(
 ) -> dict[str, Any]:
     """Segment an image by strokes and write the results; the parameters are those of `mixfield.segment`.
 
-    The map of doubt is the entropy of the marginals in bits.  Returns what
-    `mixfield.reports.segmentation.write_segmentation` does.
+    Returns what `mixfield.reports.segmentation.write_segmentation` does.
     """
     posterior = segment_strokes(
         image, strokes, n_modes, unknown=unknown, n_labels=n_labels, rng=rng, solver=solver, progress=progress
     )
-    bits = entropies(posterior.marginals()) / np.log(2)
     labels = np.asarray(strokes).astype(np.int64)
     drawn = np.where(np.isin(labels, np.asarray(unknown)), -1, labels)
-    return write_segmentation(folder, image, posterior, bits, Given(strokes=drawn, names=names))
+    return write_segmentation(folder, image, posterior, None, Given(strokes=drawn, names=names))

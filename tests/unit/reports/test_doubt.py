@@ -21,6 +21,11 @@ def test_calibrated_posteriors_have_the_entropy_of_their_marginals():
 
 def test_others_have_an_entropy_gap_if_it_is_given():
     posterior = mf.infer(mf.datasets.four_zones(4), 2)
-    assert doubt_of(posterior) is None
+    q = posterior.marginals()
+    bits = -(q * np.log2(q + 1e-300)).sum(-1)
+    assert doubt_of(posterior).kind == ENTROPY
+    np.testing.assert_allclose(doubt_of(posterior).bits, bits, atol=1e-9)
+    pixels = np.array([[0, 0, 5], [15, 15, 5]])
+    np.testing.assert_array_equal(doubt_of(posterior, variables=pixels).bits, doubt_of(posterior).bits.ravel()[pixels])
     doubt = doubt_of(posterior, np.full((4, 4), 0.25))
     assert (doubt.kind, doubt.maximum) == (GAP, 1.0)

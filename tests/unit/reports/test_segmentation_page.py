@@ -29,7 +29,10 @@ def test_a_segmentation_page_holds_every_probability(segmented):
     page = segmentation_page(post, image, names=("a", "<b>"), title="x < y")
     facts = facts_of(page)
     labels, q = facts["labels"], np.stack([mode.marginals for mode in post.modes])
-    planes = np.frombuffer(planes_of(page), np.uint8).reshape(1 + len(labels), 2, 6, 8)
+    planes = np.frombuffer(planes_of(page), np.uint8)
+    entropy = -(post.marginals() * np.log2(post.marginals())).sum(-1)
+    np.testing.assert_allclose(planes[-48:].reshape(6, 8), 255 * entropy / max(1, entropy.max()), atol=0.51)
+    planes = planes[:-48].reshape(1 + len(labels), 2, 6, 8)
     planes = np.stack([planes[:, 0], planes[:, 0] + planes[:, 1]], axis=1)
     for place, label in enumerate(labels):
         np.testing.assert_allclose(planes[1 + place] / 255, q[..., label["value"]], atol=0.5 / 255 + 1e-9)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.io import read_label_map
+from mixfield.io import read_image, read_label_map
+from mixfield.reports.segmentation import LEVELS_PER_BIT
 from mixfield.reports.strokes import write_strokes
 
 pytest.importorskip("skimage")
@@ -23,4 +24,7 @@ def test_files_are_those_of_segment(tmp_path):
     np.testing.assert_array_equal(read_label_map(tmp_path / "mode_1.png"), posterior.labelings()[0])
     np.testing.assert_array_equal(read_label_map(tmp_path / "scribbles.png"), strokes)
     assert (tmp_path / "labels.txt").read_text().split() == ["wall", "door"]
-    assert not (tmp_path / "superpixels.npy").exists()
+    entropy = read_image(tmp_path / "entropy.png") / LEVELS_PER_BIT
+    q = posterior.marginals()
+    np.testing.assert_allclose(entropy, -(q * np.log2(q.clip(1e-300))).sum(-1), atol=0.006)
+    assert not (tmp_path / "entropy_gap.png").exists()

@@ -16,12 +16,12 @@ function decodePlanes(bytes) { // label of each pixel per mode, probabilities pe
   }
   restore(0, K);
   for (let l = 0; l < L; l++) restore(K + l * P, P);
-  const end = K + L * P, doubt = facts.doubt === null ? null : plane(end);
+  const end = K + L * P;
   return {
     labeling: plane,
     probability: (k, l, i) => bytes[(K + l * P + k) * size + i] / 255,
-    doubt,
-    scribbles: facts.scribbles ? plane(end + (doubt ? 1 : 0)) : null,
+    doubt: plane(end),
+    scribbles: facts.scribbles ? plane(end + 1) : null,
   };
 }
 
@@ -88,7 +88,7 @@ function layerKeys({ show, mode, against, group }) { // the colors of the layer 
   return keys;
 }
 
-const LAYER_TEXTS = { doubt: facts.doubt && facts.doubt.text };
+const LAYER_TEXTS = { doubt: facts.doubt.text };
 
 function showKeys(state) {
   const keys = layerKeys(state), list = byId("layer-keys"), text = byId("layer-text");
