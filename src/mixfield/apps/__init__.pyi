@@ -20,6 +20,7 @@ from .segmentation import segment as segment
 from .segmentation import segmentation_energy as segmentation_energy
 from .segmentation import segmentation_field as segmentation_field
 from .segmentation import solve_field as solve_field
+from .stroke_labelings import stroke_labelings as stroke_labelings
 from .strokes import is_strokes as is_strokes
 from .strokes import segment_strokes as segment_strokes
 from .strokes import slic_superpixels as slic_superpixels

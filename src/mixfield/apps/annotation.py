@@ -70,7 +70,7 @@ class Annotation:
     @property
     def shape(self) -> tuple[int, int]:
         """Height and width of the image."""
-        return self._canvas.shape
+        return self._canvas.plane
 
     @property
     def actions(self) -> tuple[Action, ...]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield.apps.annotation_actions import Action, Choice, Labels, label_type, painted, voted
 from mixfield.apps.canvas import Canvas
+from mixfield.apps.distinct_maps import distinct_maps
 from mixfield.apps.region_field import region_field
 from mixfield.apps.region_modes import RegionModes, pixel_labels, region_modes
 
@@ -63,7 +64,7 @@ class AnnotationState:
     @cached_property
     def strokes(self) -> Int32s:
         """(H, W) labels of the strokes, -1 where there are none."""
-        return painted(self._actions, self._canvas.shape)
+        return painted(self._actions, self._canvas.plane)
 
     @cached_property
     def labels(self) -> Labels:
@@ -106,17 +107,11 @@ class AnnotationState:
         return Choice(chosen, (maps != maps[0]).any(0), maps[k])
 
     def _distinct(self, n: int) -> dict[int, float]:
-        """Up to ``n`` modes whose maps differ, each with the weight of those that have the same map.
-
-        The heaviest mode comes first, whatever the others weigh together, as it is shown before they are known.
-        """
+        """Up to ``n`` modes whose maps differ, each with the weight of those that have the same map."""
         key = max(n, LOOKED_FOR)
         if key not in self._pooled:
             maps = [self._map(n, number) for number in range(len(self.modes(n).chosen))]
-            first = [next(j for j, other in enumerate(maps) if np.array_equal(one, other)) for one in maps]
-            pooled = np.bincount(first, self.modes(n).weights)
-            order = sorted(set(first), key=lambda number: (number != 0, -pooled[number]))
-            self._pooled[key] = {number: float(pooled[number]) for number in order}
+            self._pooled[key] = distinct_maps(maps, self.modes(n).weights)
         return dict(list(self._pooled[key].items())[:n])
 
     def _map(self, n: int, number: int) -> Labels:

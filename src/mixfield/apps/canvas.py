@@ -1,7 +1,11 @@
-"""What is computed once per image: a reduced picture, its pixel features, its superpixels, its guided filter."""
+"""What is computed once per image: a reduced picture, its pixel features, its superpixels, its guided filter.
+
+Images (H, W, C) and volumes (D, H, W, C) are treated alike; pixels are voxels there, and superpixels supervoxels.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,13 +19,14 @@ from mixfield.apps.region_graph import pixel_features, slic_regions
 Float32s = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-LARGEST = 400_000  # pixels of the reduced picture
-RADIUS, EPSILON = 8, 1e-4  # of the guided filter
+LARGEST = {2: 400_000, 3: 1_000_000}  # pixels of the reduced picture, by the number of axes
+REGIONS = {2: 1000, 3: 2000}  # superpixels
+RADII, EPSILON = {2: 8, 3: 4}, 1e-4  # of the guided filter
 
 
 @dataclass(frozen=True, eq=False)
 class Canvas:
-    """An image prepared for strokes.
+    """An image or a volume prepared for strokes; (H, W) stands for (D, H, W) too.
 
     Attributes
     ----------
@@ -39,30 +44,44 @@ class Canvas:
     regions: Ints
 
     @classmethod
-    def of(cls, image: ArrayLike) -> Canvas:
-        """The canvas of an image (H, W) or (H, W, channels), see `mixfield.apps.pictures.intensities`."""
-        full = intensities(image)
-        step = int(np.ceil(np.sqrt(full.shape[0] * full.shape[1] / LARGEST)))
-        picture = block_means(full, max(step, 1))
-        return cls(full, max(step, 1), picture, pixel_features(picture), slic_regions(picture))
+    def of(cls, image: ArrayLike, *, n_axes: int = 2, spacing: Sequence[float] | None = None) -> Canvas:
+        """The canvas of an image, see `mixfield.apps.pictures.intensities`.
+
+        Parameters
+        ----------
+        image : (*shape) or (*shape, channels).
+        n_axes : of the shape, 2 or 3.
+        spacing : size of a pixel along each axis, equal by default.
+        """
+        full = intensities(image, n_axes=n_axes)
+        step = max(1, int(np.ceil((full[..., 0].size / LARGEST[n_axes]) ** (1 / n_axes))))
+        picture = block_means(full, step)
+        regions = slic_regions(picture, REGIONS[n_axes], spacing=spacing)
+        return cls(full, step, picture, pixel_features(picture), regions)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Height and width of the image."""
-        return self.full.shape[0], self.full.shape[1]
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the image."""
+        return self.full.shape[:-1]
+
+    @property
+    def plane(self) -> tuple[int, int]:
+        """Height and width of an image."""
+        height, width = self.shape
+        return height, width
 
     @cached_property
     def border_filter(self) -> GuidedFilter:
         """The guided filter of the reduced picture."""
-        return GuidedFilter.of(self.picture, radius=RADIUS, epsilon=EPSILON)
+        return GuidedFilter.of(self.picture, radius=RADII[len(self.shape)], epsilon=EPSILON)
 
     def reduce_labels(self, labels: NDArray[np.signedinteger]) -> Ints:
         """(h, w) labels of strokes (H, W), -1 where there are none; of several in a block the largest."""
         if self.step == 1:
             return labels.astype(np.int64, copy=False)
-        reduced = np.full(self.picture.shape[:2], -1, np.int64)
-        rows, columns = np.nonzero(labels >= 0)
-        np.maximum.at(reduced, (rows // self.step, columns // self.step), labels[rows, columns])
+        reduced = np.full(self.picture.shape[:-1], -1, np.int64)
+        known = np.nonzero(labels >= 0)
+        np.maximum.at(reduced, tuple(at // self.step for at in known), labels[known])
         return reduced
 
     def reduce(self, values: Float32s) -> Float32s:
@@ -71,11 +90,11 @@ class Canvas:
 
 
 def block_means(array: Float32s, step: int) -> Float32s:
-    """(ceil(H / step), ceil(W / step), C) means of blocks; those at the border are smaller."""
+    """(ceil(H / step), ceil(W / step), C) means of blocks of (H, W, C); those at the border are smaller."""
     if step == 1:
         return array
     sums, counts = array, np.ones(())
-    for axis in (0, 1):
+    for axis in range(array.ndim - 1):
         starts = np.arange(0, array.shape[axis], step)
         sums = np.add.reduceat(sums, starts, axis=axis)
         lengths = np.diff(np.append(starts, array.shape[axis]))

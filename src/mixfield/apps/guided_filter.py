@@ -21,7 +21,7 @@ class GuidedFilter:
 
     Attributes
     ----------
-    guide : (H, W, C) colours from 0 to 1.
+    guide : (H, W, C) colours from 0 to 1; (H, W) stands for (D, H, W) too.
     means : (H, W, C) of the windows.
     inverses : (H, W, C, C) inverse covariances of the windows, regularised.
     width : of the windows, in pixels.
@@ -45,7 +45,7 @@ class GuidedFilter:
         guide, width = picture / np.float32(WHITE), 2 * radius + 1
         means = _window_means(guide, width)
         channels = guide.shape[-1]
-        products = (guide[..., :, None] * guide[..., None, :]).reshape(*guide.shape[:2], -1)
+        products = (guide[..., :, None] * guide[..., None, :]).reshape(*guide.shape[:-1], -1)
         covariances = _window_means(products, width).reshape(*guide.shape, channels)
         covariances -= means[..., :, None] * means[..., None, :]
         covariances += np.float32(epsilon) * np.eye(channels, dtype=np.float32)
@@ -55,7 +55,7 @@ class GuidedFilter:
         """(H, W, C + 1) smoothed a and b of values (H, W)."""
         mean = _window_means(values[..., None], self.width)
         together = _window_means(self.guide * values[..., None], self.width)
-        slopes = np.einsum("hwij,hwj->hwi", self.inverses, together - mean * self.means)
+        slopes = np.einsum("...ij,...j->...i", self.inverses, together - mean * self.means)
         offsets = mean - (slopes * self.means).sum(-1, keepdims=True)
         return _window_means(np.concatenate([slopes, offsets], axis=-1), self.width)
 
@@ -63,8 +63,8 @@ class GuidedFilter:
         """The filtered values (H, W), or at the resolution of a larger picture of the same scene, intensities."""
         coefficients = self.coefficients(values)
         guide = self.guide if picture is None else picture / np.float32(WHITE)
-        if guide.shape[:2] != values.shape:
-            coefficients = resize_bilinear(coefficients, guide.shape[:2])
+        if guide.shape[:-1] != values.shape:
+            coefficients = resize_bilinear(coefficients, guide.shape[:-1])
         return np.asarray((coefficients[..., :-1] * guide).sum(-1) + coefficients[..., -1], np.float32)
 
     def label(self, values: Float32s, picture: Float32s, labels: NDArray[Any]) -> None:
@@ -77,20 +77,31 @@ class GuidedFilter:
         labels : (H, W) of integers, which become 0 to L - 1.
         """
         scale = np.append(np.full(picture.shape[-1], 1 / WHITE), 1.0).astype(np.float32)
-        coefficients = np.stack([self.coefficients(one) for one in np.moveaxis(values, -1, 0)], axis=2) * scale
-        argmax = kernels.guided_argmax
-        rows, columns = (
-            argmax.Axis(*bilinear_neighbours(size, target))
-            for size, target in zip(values.shape[:2], labels.shape, strict=True)
-        )
-        _threads.split(
-            lambda first, last: argmax.guided_argmax(coefficients, picture, rows, columns, first, last, labels),
-            len(labels),
-            _threads.available(),
-            updates=labels.size,
-        )
+        models = np.stack([self.coefficients(one) for one in np.moveaxis(values, -1, 0)], axis=-2)
+        _fill(models * scale, picture, labels)
+
+
+def _fill(models: Float32s, picture: Float32s, labels: NDArray[Any]) -> None:
+    """Label an image, or each plane of a volume, by linear models (*small, L - 1, C + 1)."""
+    if labels.ndim == 3:
+        below, above, fraction = bilinear_neighbours(len(models), len(labels))
+        for z, (low, high) in enumerate(zip(models[below], models[above], strict=True)):
+            _fill(low + fraction[z] * (high - low), picture[z], labels[z])
+        return
+    argmax = kernels.guided_argmax
+    rows, columns = (
+        argmax.Axis(*bilinear_neighbours(size, target))
+        for size, target in zip(models.shape[:2], labels.shape, strict=True)
+    )
+    _threads.split(
+        lambda first, last: argmax.guided_argmax(models, picture, rows, columns, first, last, labels),
+        len(labels),
+        _threads.available(),
+        updates=labels.size,
+    )
 
 
 def _window_means(values: Float32s, width: int) -> Float32s:
-    """(H, W, C) means of ``width`` x ``width`` windows; at the border the outermost pixels repeat."""
-    return np.asarray(uniform_filter(values, size=(width, width, 1), mode="nearest"), np.float32)
+    """(H, W, C) means of windows of ``width`` pixels along each axis; at the border the outermost pixels repeat."""
+    size = (*(width for _ in values.shape[:-1]), 1)
+    return np.asarray(uniform_filter(values, size=size, mode="nearest"), np.float32)

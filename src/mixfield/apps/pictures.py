@@ -14,20 +14,21 @@ Ints = NDArray[np.int64]
 WHITE = 255.0
 
 
-def intensities(image: ArrayLike) -> Float32s:
+def intensities(image: ArrayLike, *, n_axes: int = 2) -> Float32s:
     """(H, W, channels) intensities from 0 to 255 of an image.
 
     Parameters
     ----------
     image : (H, W) or (H, W, channels); the fourth of four channels is alpha and dropped.  The dtype determines the
         range: ``bool``, 0 to 65535 for ``uint16``, 0 to 1 for floats, 0 to 255 for other integers.
+    n_axes : 3 for a volume (D, H, W) or (D, H, W, channels).
     """
     array = _arrays.as_numpy("image", image)
-    if array.ndim not in (2, 3) or array.size == 0 or array.dtype.kind not in "buif":
-        raise MixfieldError(
-            f"image must be an array (H, W) or (H, W, channels) of numbers, got shape {array.shape} of {array.dtype}"
-        )
-    array = array[..., None] if array.ndim == 2 else array
+    if array.ndim not in (n_axes, n_axes + 1) or array.size == 0 or array.dtype.kind not in "buif":
+        axes = "H, W" if n_axes == 2 else "D, H, W"
+        wanted = f"an array ({axes}) or ({axes}, channels) of numbers"
+        raise MixfieldError(f"image must be {wanted}, got shape {array.shape} of {array.dtype}")
+    array = array[..., None] if array.ndim == n_axes else array
     array = array[..., :3] if array.shape[-1] == 4 else array
     white = _white(array)
     if not np.isfinite(array).all():
@@ -54,20 +55,20 @@ def same_aspect(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return abs(h - w * height / width) < 1 or abs(w - h * width / height) < 1
 
 
-def resize_bilinear(array: Float32s, shape: tuple[int, int], *, align_corners: bool = False) -> Float32s:
-    """Bilinear interpolation of (h, w, C) to (H, W, C).
+def resize_bilinear(array: Float32s, shape: tuple[int, ...], *, align_corners: bool = False) -> Float32s:
+    """Linear interpolation of (h, w, C) to (H, W, C) along each axis; of volumes too.
 
     Parameters
     ----------
-    array : (h, w, C).
-    shape : (H, W).
+    array : (h, w, C), or (d, h, w, C).
+    shape : (H, W), or (D, H, W).
     align_corners : the centres of the corner pixels coincide, as in PyTorch; by default the corners of the images do.
     """
-    if array.shape[:2] == shape:
+    if array.shape[:-1] == shape:
         return array
-    for axis in (0, 1):
+    for axis in range(array.ndim - 1):
         below, above, way = bilinear_neighbours(array.shape[axis], shape[axis], align_corners=align_corners)
-        fraction = np.expand_dims(way, (1, 2) if axis == 0 else (0, 2))
+        fraction = np.expand_dims(way, [other for other in range(array.ndim) if other != axis])
         low = array.take(below, axis)
         array = low + fraction * (array.take(above, axis) - low)
     return array

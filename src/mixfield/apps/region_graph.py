@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -28,11 +29,11 @@ NEIGHBOURS = 8  # regions of the most similar appearance
 
 @dataclass(frozen=True, eq=False)
 class RegionGraph:
-    """Regions of an image, which of them touch, and which look alike.
+    """Regions of an image or a volume, which of them touch, and which look alike.
 
     Attributes
     ----------
-    regions : (H, W) the region of each pixel, from 0.
+    regions : (H, W) or (D, H, W) the region of each pixel, from 0.
     sizes : (n,) pixels.
     appearance : (n, 6) mean colour in CIELAB and mean texture; Euclidean distances say how different regions look.
     edges : (m, 2) regions with a common border, the smaller number first.
@@ -75,8 +76,9 @@ class RegionGraph:
     @property
     def image_border(self) -> tuple[Ints, Floats]:
         """Regions at the border of the image, and how many of its pixels each has."""
-        r = self.regions
-        at, lengths = np.unique(np.concatenate([r[0], r[-1], r[:, 0], r[:, -1]]), return_counts=True)
+        axes = [np.moveaxis(self.regions, axis, 0) for axis in range(self.regions.ndim)]
+        sides = [side.ravel() for along in axes for side in (along[0], along[-1])]
+        at, lengths = np.unique(np.concatenate(sides), return_counts=True)
         return at, lengths.astype(np.float64)
 
     def means(self, values: NDArray[np.floating]) -> Floats:
@@ -119,13 +121,17 @@ def _as_rgb(picture: Float32s) -> Float32s:
     return picture if picture.shape[-1] == 3 else np.repeat(picture.mean(-1, keepdims=True), 3, -1)
 
 
-def slic_regions(picture: Float32s, count: int = COUNT) -> Ints:
-    """(H, W) superpixels by SLIC of scikit-image, numbered from 0, of intensities (H, W, C) from 0 to 255."""
+def slic_regions(picture: Float32s, count: int = COUNT, *, spacing: Sequence[float] | None = None) -> Ints:
+    """(H, W) superpixels by SLIC of scikit-image, numbered from 0, of intensities (H, W, C) from 0 to 255.
+
+    ``spacing`` is the size of a pixel along each axis.
+    """
     slic = _skimage("segmentation").slic
     colours = np.rint(_as_rgb(picture)).astype(np.uint8)
-    wanted = max(1, min(count, colours.shape[0] * colours.shape[1] // MIN_PIXELS))
-    found = slic(colours, n_segments=wanted, compactness=COMPACTNESS, max_num_iter=ITERATIONS, start_label=0)
-    return np.asarray(np.unique(found, return_inverse=True)[1], np.int64).reshape(colours.shape[:2])
+    wanted = max(1, min(count, colours[..., 0].size // MIN_PIXELS))
+    options = {"compactness": COMPACTNESS, "max_num_iter": ITERATIONS, "spacing": spacing}
+    found = slic(colours, n_segments=wanted, start_label=0, **options)
+    return np.asarray(np.unique(found, return_inverse=True)[1], np.int64).reshape(colours.shape[:-1])
 
 
 def cut_by(regions: Ints, strokes: Ints) -> Ints:
@@ -168,7 +174,9 @@ def adjacent(regions: Ints) -> tuple[Ints, Floats]:
     """(m, 2) adjacent regions, the smaller number first, and (m,) lengths of their common borders in pixels."""
     n = int(regions.max()) + 1
     codes = []
-    for one, other in ((regions[:, :-1], regions[:, 1:]), (regions[:-1], regions[1:])):
+    for axis in range(regions.ndim):
+        along = np.moveaxis(regions, axis, 0)
+        one, other = along[:-1], along[1:]
         differ = one != other
         first, second = one[differ], other[differ]
         codes.append(np.minimum(first, second) * n + np.maximum(first, second))

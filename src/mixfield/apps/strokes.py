@@ -58,7 +58,7 @@ def segment_strokes(
     for, see `mixfield.apps.representatives`.
     """
     canvas = Canvas.of(image)
-    labels, count = checked_strokes(strokes, canvas.shape, unknown, n_labels)
+    labels, count = checked_strokes(strokes, canvas.plane, unknown, n_labels)
     field = region_field(canvas, canvas.reduce_labels(labels), count)
     found = region_modes(field, n_modes, rng=rng, solver=solver, progress=progress)
     return over_pixels(canvas, found, labels)

@@ -227,7 +227,7 @@ def test_few_states_are_kept():
 
 
 def test_large_images_are_segmented_on_a_reduced_one(monkeypatch):
-    monkeypatch.setattr(canvas, "LARGEST", 48 * 64)
+    monkeypatch.setitem(canvas.LARGEST, 2, 48 * 64)
     big = picture(96, 128)
     annotation = mf.Annotation(big, NAMES)
     annotation.click(38, 48, "disc")

@@ -23,7 +23,7 @@ def test_block_means_against_a_loop():
 
 
 def test_large_images_are_reduced(monkeypatch):
-    monkeypatch.setattr(module, "LARGEST", 600)
+    monkeypatch.setitem(module.LARGEST, 2, 600)
     image = np.random.default_rng(0).integers(0, 255, (50, 40, 3), np.uint8)
     found = Canvas.of(image)
     assert found.step == 2
@@ -44,3 +44,15 @@ def test_small_images_are_not():
     labels = np.zeros((12, 9), np.int64)
     assert found.reduce_labels(labels) is labels
     np.testing.assert_array_equal(found.reduce(found.picture), found.picture)
+
+
+def test_volumes_are_reduced_along_every_axis(monkeypatch):
+    monkeypatch.setitem(module.LARGEST, 3, 600)
+    volume = np.random.default_rng(0).integers(0, 255, (9, 20, 16), np.uint8)
+    found = Canvas.of(volume, n_axes=3)
+    assert found.step == 2
+    assert found.picture.shape == (5, 10, 8, 1)
+    assert found.picture[4, 3, 2, 0] == pytest.approx(volume[8:, 6:8, 4:6].mean())
+    labels = np.full(volume.shape, -1)
+    labels[8, 7, 5] = 3
+    assert np.argwhere(found.reduce_labels(labels) == 3).tolist() == [[4, 3, 2]]

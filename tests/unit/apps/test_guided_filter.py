@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mixfield.apps.canvas import block_means
 from mixfield.apps.guided_filter import GuidedFilter
 
 
@@ -41,6 +42,17 @@ def test_against_the_formulas(channels):
     np.testing.assert_allclose(found, slow(picture / 255.0, values, 2, 0.01), atol=2e-4)
 
 
+def test_a_volume_that_does_not_change_along_an_axis_is_an_image():
+    rng = np.random.default_rng(0)
+    picture = rng.uniform(0, 255, (9, 11, 2)).astype(np.float32)
+    values = rng.random((9, 11)).astype(np.float32)
+    flat = GuidedFilter.of(picture, radius=2, epsilon=0.01).apply(values)
+    for axis in range(3):
+        solid = np.repeat(np.expand_dims(picture, axis), 4, axis)
+        found = GuidedFilter.of(solid, radius=2, epsilon=0.01).apply(np.repeat(np.expand_dims(values, axis), 4, axis))
+        np.testing.assert_allclose(np.moveaxis(found, axis, 0), np.repeat(flat[None], 4, 0), atol=1e-4)
+
+
 def test_a_border_moves_to_that_of_the_image():
     picture = np.zeros((20, 20, 1), np.float32)
     picture[:, 10:] = 200
@@ -62,13 +74,14 @@ def test_at_a_higher_resolution():
 
 @pytest.mark.parametrize("n_labels", [2, 4])
 @pytest.mark.parametrize("scale", [1, 3])
-def test_labels_are_the_largest_of_the_filtered_values(n_labels, scale):
+@pytest.mark.parametrize("shape", [(12, 15), (5, 6, 7)])
+def test_labels_are_the_largest_of_the_filtered_values(shape, n_labels, scale):
     rng = np.random.default_rng(0)
-    full = rng.uniform(0, 255, (12 * scale, 15 * scale, 3)).astype(np.float32)
-    small = full.reshape(12, scale, 15, scale, 3).mean((1, 3))
-    values = rng.dirichlet(np.ones(n_labels), (12, 15)).astype(np.float32)
+    full = rng.uniform(0, 255, (*(scale * size for size in shape), 3)).astype(np.float32)
+    small = block_means(full, scale)
+    values = rng.dirichlet(np.ones(n_labels), shape).astype(np.float32)
     guided = GuidedFilter.of(small, radius=2, epsilon=0.01)
-    labels = np.zeros(full.shape[:2], np.uint16)
+    labels = np.zeros(full.shape[:-1], np.uint16)
     guided.label(values[..., :-1], full, labels)
     filtered = np.stack([guided.apply(values[..., l], full) for l in range(n_labels - 1)], -1)
     expected = np.concatenate([filtered, 1 - filtered.sum(-1, keepdims=True)], -1).clip(0, 1)
