@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import functools
+import http.server
+import io
 import json
 import subprocess
 import sys
+import threading
 import zipfile
 
 import numpy as np
@@ -26,8 +31,9 @@ class Session:
         self.browser, self.folder, self.errors, self.contexts = browser, folder, [], []
         self.photos, self.saved = folder / "photos", folder / "photos" / "annotations" / "names"
 
-    def start(self):
+    def start(self, *options):
         words = ["annotate", str(self.photos), "--labels", str(self.folder / "names.txt"), "--no-open", "--json"]
+        words += map(str, options)
         self.process = subprocess.Popen([sys.executable, "-m", "mixfield", *words], stdout=subprocess.PIPE, text=True)
         self.address = json.loads(self.process.stdout.readline())["address"]
         return self
@@ -36,6 +42,11 @@ class Session:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+
+    def close(self):
+        for context in self.contexts:
+            context.close()
+        self.kill()
 
     def page(self, *, width=1200, dark=False, touch=False, image="a.png"):
         scheme = "dark" if dark else "light"
@@ -46,10 +57,12 @@ class Session:
         page = context.new_page()
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", lambda request: self.errors.append(request.url) if self.is_foreign(request.url) else None)
-        index = sorted(file.name for file in self.photos.glob("*.png")).index(image)
-        page.goto(f"{self.address}#image={index}")
+        page.goto(f"{self.address}#image={self.index(image)}")
         page.wait_for_selector("body[data-ready]", timeout=PATIENCE)
         return page
+
+    def index(self, name):
+        return sorted(file.name for file in self.photos.glob("*.png")).index(name)
 
     def is_foreign(self, url):
         return not url.startswith((self.address, "data:", "blob:"))
@@ -63,14 +76,12 @@ class Session:
 def served(browser, tmp_path_factory):
     """One server for all tests but the last: each test has an image of its own."""
     folder = tmp_path_factory.mktemp("annotate")
-    names = [f"{letter}.png" for letter in "abcdefgh"] + [f"{HOSTILE}.png"]
+    names = [f"{letter}.png" for letter in "abcdefghij"] + [f"{HOSTILE}.png"]
     write_images(folder / "photos", names)
     (folder / "names.txt").write_text(f"background\n{HOSTILE}\n")
     session = Session(browser, folder).start()
     yield session
-    for context in session.contexts:
-        context.close()
-    session.kill()
+    session.close()
     assert session.errors == []
 
 
@@ -187,10 +198,10 @@ def test_the_keyboard_alone(served):
     page.keyboard.press("Shift+N")
     idle(page)
     assert page.locator("#name").inner_text() != "b.png"
-    assert "1 of 9 done" in page.locator("#progress-text").inner_text()
+    assert "1 of 11 done" in page.locator("#progress-text").inner_text()
     page.keyboard.press("n")  # next, as nothing is asked of an image without strokes
     idle(page)
-    assert "2 of 9 done" in page.locator("#progress-text").inner_text()
+    assert "2 of 11 done" in page.locator("#progress-text").inner_text()
 
 
 def test_actions_wait_for_each_other(served):
@@ -267,6 +278,73 @@ def test_fingers_on_a_phone(served):
     assert len(served.actions("f.png")) == count  # two fingers zoom, they do not draw
 
 
+def test_a_pen_draws_and_its_other_end_erases(served):
+    page = served.page(image="i.png")
+    session = page.context.new_cdp_session(page)
+
+    def pen(kind, place, **options):
+        x, y = on_screen(page, *place)
+        session.send("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, "pointerType": "pen"} | options)
+
+    pen("mousePressed", (20, 30), button="left", buttons=1, clickCount=1)
+    for x in range(24, 60, 4):
+        pen("mouseMoved", (x, 30), buttons=1)
+    pen("mouseReleased", (60, 30), button="left", clickCount=1)
+    idle(page)
+    (stroke,) = served.actions("i.png")
+    assert stroke["label"] == 1
+    np.testing.assert_allclose([stroke["stroke"][0], stroke["stroke"][-1]], [(20, 30), (56, 30)], atol=1)
+    x, y = on_screen(page, 40, 30)
+    page.evaluate(  # the protocol of the browser has no such button
+        """([x, y]) => { const view = document.getElementById("view"); view.setPointerCapture = () => {};
+          const place = { pointerType: "pen", pointerId: 9, button: 5, clientX: x, clientY: y, bubbles: true };
+          for (const [kind, buttons] of [["pointerdown", 32], ["pointerup", 0]])
+            view.dispatchEvent(new PointerEvent(kind, { ...place, buttons })); }""",
+        [x, y],
+    )
+    idle(page)
+    assert served.actions("i.png")[-1]["label"] == -1
+    np.testing.assert_allclose(served.actions("i.png")[-1]["stroke"][0], (40, 30), atol=1)
+
+
+ATTACK = """async ([address, index]) => {
+  const tried = {};
+  const attempt = async (name, work) => { try { tried[name] = await work(); } catch { tried[name] = "refused"; } };
+  const send = (path, options) => fetch(address + path, options).then(reply => reply.text());
+  const body = JSON.stringify({ kind: "click", x: 9, y: 9, label: 1 }), actions = `api/0/images/${index}/actions`;
+  await attempt("read", () => send("api/0/folder"));
+  await attempt("opaque", () => send("api/0/folder", { mode: "no-cors" }));
+  await attempt("json", () => send(actions, { method: "POST", headers: { "content-type": "application/json" }, body }));
+  await attempt("text", () => send(actions, { method: "POST", mode: "no-cors", body }));
+  await attempt("picture", () => new Promise((done, failed) => {
+    const image = new Image(); image.onload = () => done("shown"); image.onerror = failed;
+    image.src = address + "api/0/images/0/picture"; }));
+  await new Promise(done => { const frame = document.createElement("iframe"); frame.onload = done;
+    frame.src = address; document.body.append(frame); });
+  return tried;
+}"""
+
+
+def test_the_page_of_another_site_gets_nothing_even_with_the_token(served, tmp_path):
+    (tmp_path / "index.html").write_text("<!DOCTYPE html><title>elsewhere</title><body>")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    handler.log_message = lambda *_: None
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as elsewhere:
+        threading.Thread(target=elsewhere.serve_forever, daemon=True).start()
+        context = served.browser.new_context()
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{elsewhere.server_port}/index.html")
+        tried = page.evaluate(ATTACK, [served.address, served.index("j.png")])
+        framed = page.frames[-1].locator("#view").count()
+        context.close()
+        elsewhere.shutdown()
+    assert tried.pop("opaque") in ("", "refused")
+    assert tried.pop("text") in ("", "refused")
+    assert set(tried.values()) == {"refused"}
+    assert framed == 0
+    assert not (served.saved / "j.png.json").exists()
+
+
 @pytest.mark.parametrize(("width", "dark"), [(1200, False), (390, True)], ids=["desk", "phone"])
 def test_audit_with_hostile_names(served, width, dark):
     page = served.page(width=width, dark=dark, image="a.png")
@@ -295,6 +373,54 @@ def test_a_server_that_is_killed(browser, tmp_path):
     assert again.locator(".card").count() > 1
     click(again, 5, 5)
     assert len(session.actions()) == 2
-    session.kill()
-    for context in session.contexts:
-        context.close()
+    session.close()
+
+
+def test_a_server_that_is_killed_in_the_middle_of_an_action(browser, tmp_path):
+    session = Session(browser, tmp_path)
+    write_images(session.photos, ["a.png"])
+    (tmp_path / "names.txt").write_text("background\nastronaut\n")
+    page = session.start().page()
+    click(page, *doubtful_click())
+    for place in ((5, 5), (120, 5), (5, 120)):
+        page.mouse.click(*on_screen(page, *place))
+    session.kill()  # while they are under way
+    idle(page)
+    assert "does not answer" in page.locator("#error:visible").inner_text()
+    count = len(session.actions())
+    assert 1 <= count <= 4
+    again = session.start().page()
+    click(again, 60, 5)
+    assert len(session.actions()) == count + 1
+    session.close()
+
+
+def test_several_sets_of_labels_and_existing_masks(browser, tmp_path):
+    session = Session(browser, tmp_path)
+    write_images(session.photos, ["a.png"])
+    (tmp_path / "names.txt").write_text("background\nastronaut\n")
+    (tmp_path / "parts.txt").write_text("nothing\nhelmet\nsuit\n")
+    mask = np.zeros((128, 128), np.uint8)
+    mask[40:110, 30:90] = 1
+    (tmp_path / "masks").mkdir()
+    Image.fromarray(mask).save(tmp_path / "masks" / "a.png")
+    page = session.start("--labels", tmp_path / "parts.txt", "--scores", tmp_path / "masks").page()
+    assert page.locator("#sets option").all_inner_texts() == ["names", "parts"]
+    labels = page.evaluate(
+        """async () => { const one = await (await fetch("api/0/images/0")).json(); return one.labels; }"""
+    )
+    shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(labels.split(",")[1]))))
+    assert shown[60:100, 40:80].mean() > 0.8
+    assert shown[:20].mean() < 0.1
+    click(page, *doubtful_click())
+    with page.expect_navigation():
+        page.locator("#sets").select_option("1")
+    page.wait_for_selector("body[data-ready]", timeout=PATIENCE)
+    assert "suit" in page.locator("#labels").inner_text()
+    page.get_by_role("radio", name="suit").check()
+    click(page, 60, 100)
+    assert [action["label"] for action in session.actions()] == [1]
+    (action,) = json.loads((session.photos / "annotations" / "parts" / "a.png.json").read_text())["actions"]
+    assert action["label"] == 2
+    session.close()
+    assert session.errors == []

@@ -66,8 +66,8 @@ def task(
     Parameters
     ----------
     file_name : of the image, relative to the folder of Label Studio's local files.
-    labelings : (N, H, W) labels of the alternatives, the most probable first.
-    weights : (N,) their probabilities, which become scores.
+    labelings : (N, H, W) labels of the alternatives, the heaviest mode first.
+    weights : (N,) their weights, which become scores.
     names : of the labels.
     answer : (H, W) labels that a person agreed to, which become an annotation.
     """
