@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.apps import annotation_file
-from mixfield.apps.annotation_actions import ERASED, Action, Answer, Labels, Stroke
+from mixfield.apps.annotation_actions import ERASED, Action, Answer, Labels, Stroke, label_type
 from mixfield.apps.annotation_state import AnnotationState
 from mixfield.apps.annotation_state import Suggestion as Suggestion
 from mixfield.apps.canvas import Canvas
@@ -58,14 +58,16 @@ class Annotation:
     ) -> None:
         self.names = _checked_names(labels)
         self._canvas = Canvas.of(image)
-        self._scores = None if scores is None else self._reduced_scores(scores, logits)
+        probs = None if scores is None else self._probabilities(scores, logits)
+        self._scores = None if probs is None else self._canvas.reduce(probs)
+        self._initial = _initial_labels(probs, self.shape, len(self.names))
         self._actions: list[Action] = []
         self._states: dict[int, AnnotationState] = {}  # by number of actions
 
-    def _reduced_scores(self, scores: ArrayLike, logits: bool) -> NDArray[np.float32]:
+    def _probabilities(self, scores: ArrayLike, logits: bool) -> NDArray[np.float32]:
         probs = probabilities(scores, self.shape, logits=logits, n_labels=_label_count(scores, len(self.names)))
         _arrays.check_shape("scores", probs, (*self.shape, len(self.names)), "= image and number of labels")
-        return self._canvas.reduce(probs / probs.sum(-1, keepdims=True))
+        return np.asarray(probs / probs.sum(-1, keepdims=True))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -94,7 +96,7 @@ class Annotation:
         pen = _arrays.positive("radius", radius)
         number = ERASED if label is None else self._number(label)
         line = tuple((float(x), float(y)) for x, y in corners)
-        self._actions.append(Stroke(line, number, pen))
+        self._actions.append(Stroke(line, number, pen, self._seen() if len(line) == 1 else None))
 
     def click(self, x: float, y: float, label: str | int) -> None:
         """Mark the pixels around a point, a short stroke."""
@@ -109,7 +111,8 @@ class Annotation:
 
     def answer(self, question: RegionQuestion, yes: bool) -> None:
         """Answer a question of `question`."""
-        self._actions.append(Answer(question.canvas_region, question.new if yes else question.old))
+        shown = self._canvas.reduce_map(self.labels())
+        self._actions.append(Answer(question.canvas_region, question.new if yes else question.old, shown))
 
     def undo(self) -> Action | None:
         """Take the last action back and return it; None if there is none."""
@@ -121,7 +124,10 @@ class Annotation:
     # ------------------------------------------------------------------ what the annotator sees
 
     def labels(self) -> Labels:
-        """(H, W) the segmentation now: the alternative that was just chosen, or the heaviest mode."""
+        """(H, W) the segmentation now: the alternative that was just chosen, or the heaviest mode.
+
+        Before the first action it is that of the scores, or the first label everywhere.
+        """
         return self._state.labels
 
     def suggest(self, n: int = ALTERNATIVES) -> tuple[Suggestion, ...]:
@@ -133,11 +139,10 @@ class Annotation:
         if self._state.is_blank:
             return None
         found = self._state.modes(ALTERNATIVES)
-        posterior, graph = found.posterior, found.field.graph
-        order = np.concatenate([found.chosen[:1], np.setdiff1d(np.arange(len(posterior.modes)), found.chosen[:1])])
-        labelings = found.field.active[posterior.labelings()[order]]
+        graph, labelings = found.field.graph, found.labelings()
+        order = np.concatenate([found.chosen[:1], np.setdiff1d(np.arange(len(labelings)), found.chosen[:1])])
         asked = [action.region for action in self._actions if isinstance(action, Answer)]
-        best = best_candidate(graph, labelings, posterior.weights[order], asked)
+        best = best_candidate(graph, labelings[order], found.probabilities[order], asked)
         if best is None:
             return None
         region = np.isin(graph.regions, best.members)
@@ -176,9 +181,14 @@ class Annotation:
         """What follows from the actions so far."""
         count = len(self._actions)
         if count not in self._states:
-            self._states[count] = AnnotationState(self._canvas, len(self.names), self._scores, self._actions)
+            self._states[count] = AnnotationState(self._canvas, self._initial, len(self.names), self._scores, self._actions)
             self._states.pop(count - REMEMBERED, None)
         return self._states[count]
+
+    def _seen(self) -> NDArray[np.integer] | None:
+        """(h, w) labels on the canvas that the annotator has seen since the last action; None if nobody looked."""
+        state = self._state
+        return self._canvas.reduce_map(state.labels) if state.is_seen or state.is_blank else None
 
     def _number(self, label: str | int) -> int:
         if isinstance(label, str):
@@ -197,6 +207,12 @@ def _checked_names(labels: Sequence[str]) -> tuple[str, ...]:
     if len(names) < 2 or len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
         raise MixfieldError(f"labels must be two or more different names, got {labels!r}")
     return names
+
+
+def _initial_labels(probs: NDArray[np.float32] | None, shape: tuple[int, int], n_labels: int) -> Labels:
+    """(H, W) the most probable labels, or label 0 everywhere."""
+    labels = np.zeros(shape, np.int64) if probs is None else probs.argmax(-1)
+    return np.asarray(_arrays.frozen(labels.astype(label_type(n_labels))))
 
 
 def _label_count(scores: ArrayLike, n_labels: int) -> int | None:

@@ -6,11 +6,14 @@ An annotation is the list of its actions; everything else is computed from them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mixfield.apps.corrections import Correction
+from mixfield.apps.region_candidates import LastAction
 
 Ints = NDArray[np.int64]
 Int32s = NDArray[np.int32]
@@ -32,11 +35,19 @@ class Stroke:
     points : ``(x, y)`` in pixels of the image, x to the right and y down.
     label : number of the label, or `ERASED`.
     radius : of the pen, in pixels.
+    shown : (h, w) labels on the canvas that the annotator saw before a click; None for a line, or if nobody looked.
     """
 
     points: tuple[tuple[float, float], ...]
     label: int
     radius: float
+    shown: Labels | None = field(default=None, compare=False)
+
+    def place(self, shape: tuple[int, ...], step: int) -> tuple[int, int]:
+        """Row and column of the first point on a canvas (h, w)."""
+        x, y = self.points[0]
+        row, column = (int(np.clip(at // step, 0, size - 1)) for at, size in zip((y, x), shape, strict=True))
+        return row, column
 
     def paint(self, strokes: NDArray[np.integer]) -> None:
         """Draw into a label map (H, W)."""
@@ -92,10 +103,12 @@ class Answer:
     ----------
     region : (h, w) pixels of the canvas.
     label : that the region has.
+    shown : (h, w) labels on the canvas before.
     """
 
     region: NDArray[np.bool_]
     label: int
+    shown: Labels
 
     def vote(self, votes: Float32s) -> None:
         """Add to the votes (h, w, L)."""
@@ -128,3 +141,33 @@ def voted(actions: Sequence[Action], shape: tuple[int, int], n_labels: int) -> F
     for action in given:
         action.vote(votes)
     return votes
+
+
+def corrections(actions: Sequence[Action], strokes: Ints, step: int) -> tuple[Correction, ...]:
+    """The clicks on segmentations that were shown and that are still there.
+
+    Parameters
+    ----------
+    actions : of the annotator.
+    strokes : (h, w) labels of the strokes on the canvas, -1 where there are none.
+    step : pixels of the image for each pixel of the canvas, in each direction.
+    """
+    found = []
+    for action in actions:
+        if isinstance(action, Stroke) and action.shown is not None:
+            row, column = action.place(strokes.shape, step)
+            if strokes[row, column] == action.label:
+                found.append(Correction(row, column, action.label, action.shown))
+    return tuple(found)
+
+
+def last_action(actions: Sequence[Action], strokes: Ints, step: int) -> LastAction | None:
+    """What a click or an answer has just changed of a segmentation that was shown; None after other actions."""
+    if actions and isinstance(answer := actions[-1], Answer):
+        return LastAction(answer.shown, answer.region, answer.label)
+    latest = corrections(actions[-1:], strokes, step)
+    if not latest:
+        return None
+    place = np.zeros(strokes.shape, bool)
+    place[latest[0].row, latest[0].column] = True
+    return LastAction(latest[0].shown, place, latest[0].label)

@@ -58,15 +58,20 @@ def read(path: StrPath) -> tuple[tuple[str, ...], tuple[int, int], tuple[Action,
 
 def _row(action: Action) -> Row:
     if isinstance(action, Stroke):
-        return {"stroke": [list(point) for point in action.points], "label": action.label, "radius": action.radius}
+        row = {"stroke": [list(point) for point in action.points], "label": action.label, "radius": action.radius}
+        return row if action.shown is None else {**row, **_shown(action.shown)}
     if isinstance(action, Answer):
-        return {"answer": _runs(action.region), "size": list(action.region.shape), "label": action.label}
+        return {"answer": _runs(action.region), "label": action.label, **_shown(action.shown)}
     return {
         "choice": _runs(action.labels),
         "size": list(action.differ.shape),
         "differ": _runs(action.differ),
         "reduced": _runs(action.reduced),
     }
+
+
+def _shown(labels: NDArray[Any]) -> Row:
+    return {"shown": _runs(labels), "size": list(labels.shape)}
 
 
 def _action(row: Row, n_labels: int, shape: tuple[int, int]) -> Action:
@@ -77,15 +82,24 @@ def _action(row: Row, n_labels: int, shape: tuple[int, int]) -> Action:
         radius = float(row["radius"])
         if not 0 < radius < np.inf:
             raise ValueError(f"a radius must be above 0, got {radius}")
-        return Stroke(tuple((float(x), float(y)) for x, y in points), _label(row, n_labels, ERASED), radius)
-    size = _shape(row["size"])
-    if size[0] > shape[0] or size[1] > shape[1]:
-        raise ValueError(f"a region of {size} does not fit an image of {shape}")
+        line = tuple((float(x), float(y)) for x, y in points)
+        shown = _map(row["shown"], _size(row, shape), n_labels) if "shown" in row else None
+        return Stroke(line, _label(row, n_labels, ERASED), radius, shown)
+    size = _size(row, shape)
     if "answer" in row:
-        return Answer(_map(row["answer"], size, 2).astype(bool), _label(row, n_labels, 0))
+        region, shown = _map(row["answer"], size, 2).astype(bool), _map(row["shown"], size, n_labels)
+        return Answer(region, _label(row, n_labels, 0), shown)
     labels = _map(row["choice"], shape, n_labels).astype(label_type(n_labels))
     differ, reduced = _map(row["differ"], size, 2).astype(bool), _map(row["reduced"], size, n_labels)
     return Choice(labels, differ, reduced)
+
+
+def _size(row: Row, shape: tuple[int, int]) -> tuple[int, int]:
+    """Height and width of the canvas."""
+    size = _shape(row["size"])
+    if size[0] > shape[0] or size[1] > shape[1]:
+        raise ValueError(f"a region of {size} does not fit an image of {shape}")
+    return size
 
 
 def _runs(array: NDArray[Any]) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
-from mixfield.apps.annotation_actions import Action, Choice, Labels, label_type, painted, voted
+from mixfield.apps.annotation_actions import Action, Choice, Labels, corrections, last_action, painted, voted
 from mixfield.apps.canvas import Canvas
 from mixfield.apps.distinct_maps import distinct_maps
 from mixfield.apps.region_field import region_field
@@ -45,12 +45,16 @@ class AnnotationState:
     Parameters
     ----------
     canvas : of the image.
+    initial : (H, W) labels before the first action.
     n_labels : number of labels.
     scores : (h, w, L) probabilities of a network on the canvas; None without.
     actions : strokes, choices and answers, oldest first.
     """
 
-    def __init__(self, canvas: Canvas, n_labels: int, scores: Float32s | None, actions: Sequence[Action]) -> None:
+    def __init__(
+        self, canvas: Canvas, initial: Labels, n_labels: int, scores: Float32s | None, actions: Sequence[Action]
+    ) -> None:
+        self._initial = initial
         self._canvas, self._n_labels, self._scores, self._actions = canvas, n_labels, scores, tuple(actions)
         self._modes: dict[int, RegionModes] = {}  # by the number that is looked for
         self._maps: dict[tuple[int, int], Labels] = {}  # by that number and the number of the mode
@@ -61,6 +65,11 @@ class AnnotationState:
         """Whether nothing is known."""
         return self._scores is None and not self._actions
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether somebody has asked for the labels."""
+        return "labels" in vars(self)
+
     @cached_property
     def strokes(self) -> Int32s:
         """(H, W) labels of the strokes, -1 where there are none."""
@@ -68,10 +77,10 @@ class AnnotationState:
 
     @cached_property
     def labels(self) -> Labels:
-        """(H, W) the alternative that was just chosen, or the first mode; label 0 if nothing is known."""
-        if self.is_blank:
-            return _arrays.frozen(np.zeros(self._canvas.shape, label_type(self._n_labels)))
-        last = self._actions[-1] if self._actions else None
+        """(H, W) the alternative that was just chosen, or the first mode; at first the initial labels."""
+        if not self._actions:
+            return self._initial
+        last = self._actions[-1]
         return last.labels if isinstance(last, Choice) else self._map(LOOKED_FOR, 0)
 
     def modes(self, n: int) -> RegionModes:
@@ -82,7 +91,9 @@ class AnnotationState:
             votes = voted(self._actions, canvas.picture.shape[:2], self._n_labels)
             strokes = canvas.reduce_labels(self.strokes)
             field = region_field(canvas, strokes, self._n_labels, probs=self._scores, votes=votes)
-            self._modes[n] = region_modes(field, n)
+            clicks = corrections(self._actions, strokes, canvas.step)
+            last = last_action(self._actions, strokes, canvas.step)
+            self._modes[n] = region_modes(field, n, corrections=clicks, last=last)
         return self._modes[n]
 
     def suggestions(self, n: int) -> tuple[Suggestion, ...]:

@@ -84,6 +84,14 @@ class Canvas:
         np.maximum.at(reduced, tuple(at // self.step for at in known), labels[known])
         return reduced
 
+    def reduce_map(self, labels: NDArray[np.integer]) -> NDArray[np.integer]:
+        """(h, w) labels of a map (H, W) in the middle of each block."""
+        rows, columns = (
+            np.minimum(np.arange(small) * self.step + self.step // 2, large - 1)
+            for small, large in zip(self.picture.shape, self.shape, strict=False)
+        )
+        return np.asarray(labels[np.ix_(rows, columns)])
+
     def reduce(self, values: Float32s) -> Float32s:
         """(h, w, C) means of values (H, W, C)."""
         return block_means(values, self.step)

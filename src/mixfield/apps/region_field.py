@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,14 +49,40 @@ class RegionField:
     graph : the regions, none of which two strokes of different labels cross.
     seeds : (n,) labels of the strokes, numbers of ``active``, -1 elsewhere.
     active : labels that are considered, of ``n_labels``.
-    energy : over regions and active labels; regions with strokes have one label only.
+    costs : (n, active labels) of the labels of the regions.
+    couplings : (m,) costs of different labels across each edge of the graph.
     """
 
     graph: RegionGraph
     seeds: Ints
     active: Ints
     n_labels: int
-    energy: FactorGraph
+    costs: Floats
+    couplings: Floats
+
+    @cached_property
+    def energy(self) -> FactorGraph:
+        """Over regions and active labels; regions with strokes have one label only."""
+        return self.with_evidence(0.0)
+
+    def with_evidence(self, evidence: Floats | float) -> FactorGraph:
+        """The energy with further evidence (n, active labels) in nats; regions with strokes keep their label."""
+        unary, known = self.costs - evidence, self._known
+        unary[known] = np.inf
+        unary[known, self.seeds[known]] = 0.0
+        differ = 1.0 - np.eye(unary.shape[1])
+        return FactorGraph.from_pairwise(unary, self.graph.edges, self.couplings[:, None, None] * differ)
+
+    def with_strokes(self, marginals: Floats) -> Floats:
+        """Marginals (n, active labels) with certain labels where strokes are."""
+        certain = marginals.copy()
+        certain[self._known] = np.eye(len(self.active))[self.seeds[self._known]]
+        return certain
+
+    @property
+    def _known(self) -> Ints:
+        """Numbers of the regions with strokes."""
+        return np.flatnonzero(self.seeds >= 0)
 
 
 def region_field(
@@ -93,7 +120,8 @@ def region_field(
         evidence += model.strength * stroke_evidence(graph, known, len(active), frame=frame, weights=model.evidence)
     if votes is not None:
         evidence += graph.means(votes)[:, active]
-    return RegionField(graph, seeds, active, n_labels, _potts(graph, -evidence, seeds, model.coupling))
+    couplings = model.coupling * graph.relative_borders * np.exp(1 - graph.contrasts)  # strong where colours are alike
+    return RegionField(graph, seeds, active, n_labels, -evidence, couplings)
 
 
 def active_labels(seeds: Ints, n_labels: int, probs: Floats | None) -> Ints:
@@ -126,13 +154,3 @@ def _confident(graph: RegionGraph, free: Ints, probs: Floats) -> Ints:
     best = free[np.argsort(-probs[free], kind="stable")]
     small = np.cumsum(graph.sizes[best]) <= SHARE * graph.sizes.sum()
     return best[small & (probs[best] >= CONFIDENT)]
-
-
-def _potts(graph: RegionGraph, unary: Floats, seeds: Ints, coupling: float) -> FactorGraph:
-    """Costs of different labels fall with the contrast; labels other than those of strokes are forbidden."""
-    costs = coupling * graph.relative_borders * np.exp(1 - graph.contrasts)
-    known = np.flatnonzero(seeds >= 0)
-    unary[known] = np.inf
-    unary[known, seeds[known]] = 0.0
-    differ = 1.0 - np.eye(unary.shape[1])
-    return FactorGraph.from_pairwise(unary, graph.edges, costs[:, None, None] * differ)

@@ -85,6 +85,14 @@ class RegionGraph:
         """(n, C) means over the regions of values (H, W, C)."""
         return region_means(self.regions, values, self.n)
 
+    def majority(self, labels: NDArray[np.integer], of: Ints) -> Ints:
+        """(n,) the most frequent of the labels ``of`` in each region of a label map (H, W), by its number in ``of``."""
+        return np.asarray(self.means((labels[..., None] == of).astype(np.float64)).argmax(-1))
+
+    def regions_in(self, place: NDArray[np.bool_]) -> Ints:
+        """Numbers of the regions with pixels in a place (H, W)."""
+        return np.unique(self.regions[place])
+
 
 def region_graph(regions: Ints, features: Float32s) -> RegionGraph:
     """The graph of regions (H, W), numbered from 0 without gaps, and `pixel_features` (H, W, 6)."""

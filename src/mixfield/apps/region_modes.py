@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from mixfield._progress import Progress
 from mixfield.apps.annotation_actions import Labels, label_type
+from mixfield.apps.candidate_weights import OF_CORRECTIONS, OF_STROKES, candidate_probabilities
 from mixfield.apps.canvas import Canvas
+from mixfield.apps.corrections import Correction
+from mixfield.apps.region_candidates import Candidate, LastAction, candidates
 from mixfield.apps.region_field import RegionField
-from mixfield.apps.representatives import representatives
+from mixfield.apps.representatives import mean_ious, representatives
 from mixfield.errors import MixfieldWarning
 from mixfield.mixture.annealing_finder import Search
 from mixfield.mixture.posterior import MixturePosterior
@@ -28,65 +31,90 @@ Ints = NDArray[np.int64]
 SEARCH = Search(
     root=4, root_sweeps=40, flips=0, groups=8, polish=0, temperatures=4, leaf_sweeps=20, remembered=2
 )  # fmt: skip
-FOUND_PER_MODE = 3  # modes that are looked for, for each one that is returned
+FOUND = 8  # modes that are looked for, at least
+ANSWER = 0.3  # probability that the answer itself is right, before those of candidates are considered
+SPREAD = 0.6  # exponent of the weights of the chosen ones, which would be too certain
 
 
 @dataclass(frozen=True, eq=False)
 class RegionModes:
-    """Some modes of a field over regions, the answer first.
+    """Some labelings of regions, the answer first.
 
     Attributes
     ----------
     field : the field.
-    posterior : all modes that were found.
-    chosen : numbers of those that represent the others, heaviest first.
-    weights : (K,) of the chosen modes, with those that they represent.
+    posterior : its modes.
+    candidates : the modes and other labelings, see `mixfield.apps.region_candidates`.
+    probabilities : (n,) of the candidates.
+    chosen : (K,) numbers of the candidates that represent the others, heaviest first.
+    weights : (K,) of the chosen candidates, with those that they represent.
     """
 
     field: RegionField
     posterior: MixturePosterior
+    candidates: tuple[Candidate, ...]
+    probabilities: Floats
     chosen: Ints
     weights: Floats
 
     def marginals(self, k: int) -> Floats:
-        """(n, active labels) marginals of the regions in a chosen mode."""
-        return self.posterior.modes[int(self.chosen[k])].marginals
+        """(n, active labels) marginals of the regions in a chosen candidate."""
+        return self.candidates[int(self.chosen[k])].marginals
 
     def labeling(self, k: int) -> Ints:
-        """(n,) labels of the regions in a chosen mode."""
-        return np.asarray(self.field.active[self.marginals(k).argmax(-1)])
+        """(n,) labels of the regions in a chosen candidate."""
+        return np.asarray(self.field.active[self.candidates[int(self.chosen[k])].labels])
+
+    def labelings(self) -> Ints:
+        """(K, n) labels of the regions in all candidates."""
+        return np.asarray(self.field.active[np.stack([one.labels for one in self.candidates])])
 
 
 def region_modes(
     field: RegionField,
     n_modes: int,
     *,
+    corrections: Sequence[Correction] = (),
+    last: LastAction | None = None,
     rng: int | np.random.Generator = 0,
     solver: Solver | None = None,
     progress: Progress = False,
 ) -> RegionModes:
-    """Look for modes and choose ``n_modes`` of them, or fewer if there are no more."""
-    advance = _per_mode(progress) if callable(progress) else progress
+    """Look for labelings and choose ``n_modes`` of them, or fewer if there are no more.
+
+    Parameters
+    ----------
+    field : of the regions.
+    n_modes : how many, at most.
+    corrections : clicks on segmentations that were shown.
+    last : what was shown and changed last, None if nothing was.
+    rng, solver, progress : as for `mixfield.infer`.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)  # there may be fewer
-        count = FOUND_PER_MODE * n_modes
+        count = max(FOUND, n_modes)
+        advance = _at_most(progress, n_modes) if callable(progress) else progress
         posterior = infer(  # whole modes: their marginals over pixels are a product
             field.energy, count, rng=rng, search=SEARCH, solver=solver, collapse=False, progress=advance
         )
-    distinct = _distinct(posterior.labelings())
-    weights = posterior.weights[distinct] / posterior.weights[distinct].sum()
-    picked, pooled = representatives(posterior.labelings()[distinct], weights, field.graph.sizes, n_modes)
-    return RegionModes(field, posterior, distinct[picked], pooled)
+        found = candidates(field, posterior.modes, last)
+    model = OF_CORRECTIONS if corrections else OF_STROKES
+    probabilities = candidate_probabilities(field, found, corrections, model.weights)
+    agreement = mean_ious(np.stack([one.labels for one in found]), field.graph.sizes)
+    answer = int((agreement @ probabilities).argmax())  # of the largest expected IoU
+    offered = (1 - ANSWER) * _power(probabilities, model.flatness)
+    offered[answer] += ANSWER
+    chosen, pooled = representatives(agreement, offered, answer, n_modes)
+    return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, SPREAD))
 
 
-def _per_mode(progress: Callable[[int], object]) -> Callable[[int], object]:
+def _power(probabilities: Floats, exponent: float) -> Floats:
+    return np.asarray(probabilities**exponent / (probabilities**exponent).sum())
+
+
+def _at_most(progress: Callable[[int], object], n_modes: int) -> Callable[[int], object]:
     """Report the number of modes that will be returned, not of those that are looked for."""
-    return lambda count: progress(count // FOUND_PER_MODE)
-
-
-def _distinct(labelings: Ints) -> Ints:
-    """The first of equal labelings."""
-    return np.sort(np.unique(labelings, axis=0, return_index=True)[1])
+    return lambda count: progress(min(count, n_modes))
 
 
 def pixel_marginals(canvas: Canvas, field: RegionField, marginals: Floats, strokes: Ints) -> Float32s:

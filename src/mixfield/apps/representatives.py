@@ -9,27 +9,25 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def representatives(labelings: Ints, weights: Floats, sizes: Floats, count: int) -> tuple[Ints, Floats]:
-    """Choose labelings greedily by expected agreement, and give each the weight of those that it stands for.
+def representatives(agreement: Floats, weights: Floats, first: int, count: int) -> tuple[Ints, Floats]:
+    """Add labelings to a first one greedily by expected agreement, and give each the weight of those it stands for.
 
-    With probabilities w_j that labeling j is right and the mean IoU of two labelings, each step adds the labeling that
-    raises ``sum_j w_j max_(k chosen) IoU(k, j)`` most.
+    With probabilities w_j that labeling j is right, each step adds the labeling k that raises
+    ``sum_j w_j max_(k chosen) IoU(k, j)`` most.
 
     Parameters
     ----------
-    labelings : (K, n) labels.
+    agreement : (K, K) IoU of each two labelings, see `mean_ious`.
     weights : (K,) probabilities.
-    sizes : (n,) pixels of each variable.
+    first : number of the labeling that is chosen in any case.
     count : how many, at most.
 
     Returns
     -------
     Chosen labelings, (k,) numbers, heaviest first, and their weights (k,).
     """
-    agreement = mean_ious(labelings, sizes)
-    covered = np.zeros(len(weights))
-    chosen: list[int] = []
-    for _ in range(min(count, len(weights))):
+    chosen, covered = [first], agreement[first]
+    for _ in range(1, min(count, len(weights))):
         gains = np.maximum(agreement, covered) @ weights
         gains[chosen] = -np.inf
         chosen.append(int(gains.argmax()))

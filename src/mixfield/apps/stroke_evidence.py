@@ -62,19 +62,44 @@ def stroke_evidence(
 
 def stroke_features(graph: RegionGraph, seeds: Ints, n_labels: int, *, frame: int | None) -> Floats:
     """(n, L, 4) features of each region and label, in the order of `EvidenceWeights`."""
-    unit = graph.borders.mean() if len(graph.borders) else 1.0
-    touching = graph.relative_borders * np.exp(-CONTRAST * graph.contrasts) + WEAKEST
     alike = SIMILARITY * np.exp(-graph.dissimilarities)
-    edges, conductances = [graph.edges], [touching]
-    if frame is not None:  # one more vertex, a seed, to which the border of the image is connected
-        at, lengths = graph.image_border
-        edges.append(np.stack([at, np.full(len(at), graph.n)], axis=1))
-        conductances.append(FRAME * lengths / unit)
+    edges, conductances = [graph.edges], [_touching(graph)]
+    if frame is not None:
+        to_frame, lengths = _frame(graph)
+        edges.append(to_frame)
+        conductances.append(lengths)
         seeds = np.append(seeds, frame)
     near = _diffused(edges, conductances, seeds, n_labels)[: graph.n]
     far = _diffused([*edges, graph.similar], [*conductances, alike], seeds, n_labels)[: graph.n]
     features = [np.log(near + RARE), np.log(far + RARE), _log_mass(graph, near), _log_mass(graph, far)]
     return np.stack(features, axis=-1)
+
+
+def reach(graph: RegionGraph, seeds: Ints, at: Ints) -> Floats:
+    """(n,) probability that a random walk between neighbours first meets regions ``at``, not other seeds or the border.
+
+    Parameters
+    ----------
+    graph : of the regions.
+    seeds : (n,) labels of regions that strokes cross, -1 elsewhere.
+    at : numbers of regions.
+    """
+    ends = np.append(np.where(seeds >= 0, 0, -1), 0)
+    ends[at] = 1
+    to_frame, lengths = _frame(graph)
+    return _diffused([graph.edges, to_frame], [_touching(graph), lengths], ends, 2)[: graph.n, 1]
+
+
+def _touching(graph: RegionGraph) -> Floats:
+    """(m,) conductances between neighbours."""
+    return np.asarray(graph.relative_borders * np.exp(-CONTRAST * graph.contrasts) + WEAKEST)
+
+
+def _frame(graph: RegionGraph) -> tuple[Ints, Floats]:
+    """Edges to one more vertex, to which the border of the image is connected, and their conductances."""
+    at, lengths = graph.image_border
+    unit = graph.borders.mean() if len(graph.borders) else 1.0
+    return np.stack([at, np.full(len(at), graph.n)], axis=1), FRAME * lengths / unit
 
 
 def _diffused(edges: list[Ints], conductances: list[Floats], seeds: Ints, n_labels: int) -> Floats:

@@ -8,7 +8,6 @@ image by a guided filter.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +23,7 @@ from mixfield.apps.region_modes import RegionModes, pixel_marginals, region_mode
 from mixfield.energy.active_labels import restored
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 Ints = NDArray[np.int64]
@@ -66,15 +66,13 @@ def segment_strokes(
 
 def over_pixels(canvas: Canvas, found: RegionModes, strokes: Ints) -> MixturePosterior:
     """The chosen modes of regions as modes of the pixels; their bounds are those of all modes that they stand for."""
-    field, log_z = found.field, found.posterior.log_z
+    field, posterior = found.field, found.posterior
     modes = []
-    for k, (number, weight) in enumerate(zip(found.chosen, found.weights, strict=True)):
+    for k, weight in enumerate(found.weights):
         marginals = pixel_marginals(canvas, field, found.marginals(k), strokes).astype(np.float64)
         marginals = restored(marginals, field.active, field.n_labels)
-        mode = found.posterior.modes[int(number)]
-        bound = log_z + float(np.log(weight))
-        modes.append(replace(mode, marginals=_arrays.frozen(marginals), log_z=bound, constraints=()))
-    return MixturePosterior(tuple(modes), t_max=found.posterior.t_max, notes=found.posterior.notes)
+        modes.append(Mode(_arrays.frozen(marginals), posterior.log_z + float(np.log(weight))))
+    return MixturePosterior(tuple(modes), t_max=posterior.t_max, notes=posterior.notes)
 
 
 def checked_strokes(

@@ -42,7 +42,11 @@ def test_votes():
     region = np.zeros(SHAPE, bool)
     region[2, 3] = True
     labels = np.ones(SHAPE, np.int64)
-    actions = [Answer(region, 0), Choice(labels.astype(np.uint8), region, labels), Stroke(((1.0, 1.0),), 0, 1.0)]
+    actions = [
+        Answer(region, 0, labels),
+        Choice(labels.astype(np.uint8), region, labels),
+        Stroke(((1.0, 1.0),), 0, 1.0),
+    ]
     votes = voted(actions, SHAPE, 2)
     np.testing.assert_allclose(votes[2, 3], [ANSWER, CHOICE])
     assert votes.sum() == ANSWER + CHOICE

@@ -21,9 +21,9 @@ def actions():
     differ = rng.random((3, 4)) < 0.5
     return [
         Stroke(((0.5, 1.25), (3.0, 2.0)), 1, 2.5),
-        Stroke(((4.0, 4.0),), -1, 1.0),
+        Stroke(((4.0, 4.0),), -1, 1.0, rng.integers(0, 3, (3, 4))),
         Choice(rng.integers(0, 3, SHAPE).astype(np.uint8), differ, rng.integers(0, 3, (3, 4))),
-        Answer(differ, 2),
+        Answer(differ, 2, rng.integers(0, 3, (3, 4))),
     ]
 
 
@@ -38,6 +38,9 @@ def test_round_trip(tmp_path):
     assert found[2].labels.dtype == np.uint8
     np.testing.assert_array_equal(found[3].region, actions()[3].region)
     assert found[3].label == 2
+    assert found[0].shown is None
+    for k in (1, 3):
+        np.testing.assert_array_equal(found[k].shown, actions()[k].shown)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +67,9 @@ def test_round_trip(tmp_path):
         {"actions": [{"answer": [2, 48], "size": [6, 8], "label": 0}]},
         {"actions": [{"answer": [1, 48, 0], "size": [6, 8], "label": 0}]},
         {"actions": [{"answer": [1, -1, 0, 49], "size": [6, 8], "label": 0}]},
+        {"actions": [{"answer": [1, 48], "size": [6, 8], "label": 0}]},
+        {"actions": [{"stroke": [[1, 1]], "label": 0, "radius": 1, "shown": [3, 48], "size": [6, 8]}]},
+        {"actions": [{"stroke": [[1, 1]], "label": 0, "radius": 1, "shown": [1, 48]}]},
         {"actions": [{"unknown": 1}]},
         {"actions": 7},
     ],

@@ -1,0 +1,81 @@
+"""Candidates of regions: modes, biased mean fields, and what was shown with one change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixfield as mf
+from mixfield.apps.canvas import Canvas
+from mixfield.apps.region_candidates import LastAction, _connected, bounds, candidates
+from mixfield.apps.region_field import region_field
+
+pytest.importorskip("skimage")
+
+IMAGE = np.random.default_rng(0).integers(60, 140, (40, 60, 3)).astype(np.uint8)  # unclear
+IMAGE[10:30, 15:28] += 30
+IMAGE[10:30, 34:48] += 25
+STROKES = np.full(IMAGE.shape[:2], -1)
+STROKES[20, 18:24] = 1
+PLACE = np.zeros(IMAGE.shape[:2], bool)
+PLACE[20, 20] = True
+
+
+@pytest.fixture(scope="module")
+def field():
+    return region_field(Canvas.of(IMAGE), STROKES, 2)
+
+
+def found_with(field, shown=None):
+    last = None if shown is None else LastAction(shown, PLACE, 1)
+    return candidates(field, [mf.mean_field(field.energy)], last)
+
+
+def test_candidates_differ_and_keep_strokes(field):
+    found = found_with(field, np.zeros(IMAGE.shape[:2], int))
+    assert len({one.labels.tobytes() for one in found}) == len(found) > 2
+    known = field.seeds >= 0
+    for one in found:
+        np.testing.assert_allclose(one.marginals.sum(1), 1)
+        np.testing.assert_array_equal(one.labels[known], field.seeds[known])
+
+
+def test_a_bias_changes_sizes(field):
+    sizes = [field.graph.sizes[one.labels == 1].sum() for one in found_with(field)]
+    assert max(sizes) > sizes[0]
+    assert not any(one.extended or one.kept for one in found_with(field))
+
+
+def test_bounds_are_those_of_the_field(field):
+    mode = mf.mean_field(field.energy)
+    np.testing.assert_allclose(bounds(field, found_with(field))[0], mode.log_z, rtol=1e-6)
+    assert bounds(field, found_with(field)).max() <= mf.infer(field.energy, 1).log_z + 1e-6
+
+
+def test_kept_candidates_change_one_region_of_what_was_shown(field):
+    shown = np.zeros(IMAGE.shape[:2], int)
+    shown[32:38, 2:20] = 1  # wrong by the evidence, but the annotator did not mind
+    before = field.graph.majority(shown, field.active)
+    kept = [one for one in found_with(field, shown) if one.kept]
+    assert kept
+    for one in kept:
+        changed = _connected(field.graph.edges, np.where(one.labels != before, one.labels, -1))
+        assert len(np.unique(changed[changed >= 0])) == 1
+        assert (one.labels[changed >= 0] == 1).all()
+
+
+def test_connected_sets_of_equal_labels():
+    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4]])
+    found = _connected(edges, np.array([1, 1, -1, 0, 1]))
+    assert found[0] == found[1]
+    assert found[2] == -1
+    assert len({found[0], found[3], found[4]}) == 3
+
+
+def test_a_label_that_is_not_considered_has_no_candidates():
+    strokes = STROKES.copy()
+    strokes[3, 5:50] = 0
+    three = region_field(Canvas.of(IMAGE), strokes, 3)
+    mode = mf.mean_field(three.energy)
+    last = LastAction(np.zeros(IMAGE.shape[:2], int), PLACE, 2)
+    assert len(candidates(three, [mode], last)) == len(candidates(three, [mode], None))
