@@ -98,10 +98,14 @@ class AnnotatedFolder:
         key = "logits" if "logits" in self._scores else "neglogits_u8"
         return 2 if self.is_binary else int(self._scores[key].shape[1])
 
+    def truth(self, name: str) -> NDArray[np.int64]:
+        """(H, W) true labels of one of the images, as they are stored."""
+        return np.asarray(read_label_map(self.folder / "gt" / f"{name}.png"), np.int64)
+
     def load(self, name: str) -> Example:
         """Read one of the images."""
         image = read_image(next((self.folder / "img").glob(f"{name}.*")))[..., :3]
-        truth = np.asarray(read_label_map(self.folder / "gt" / f"{name}.png"), np.int64)
+        truth = self.truth(name)
         probs = self._probabilities(self.names.index(name), image.shape[:2])
         if self.net == "espnet":
             truth = np.where(truth >= self.n_labels, VOID, truth)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,21 +16,37 @@ def interactive(
     out: options.Out = options.OUT,
     work: options.Work = Path("experiments-interactive"),
     method: Annotated[list[str] | None, typer.Option(help="Measure this method; may be repeated.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Every so many of the objects.")] = 1,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit the weights of candidates and print them.")] = False,
     page_only: options.PageOnly = False,
     as_json: options.Json = False,
 ) -> None:
-    """Strokes and clicks: answers to human strokes, and the clicks that a simulated annotator needs."""
-    from experiments.interactive.measure import CARELESS, measure, tasks
-    from experiments.interactive.methods import METHODS
+    """Strokes, clicks, alternatives and questions: answers to human strokes, and actions of simulated annotators."""
+    from experiments.interactive import fitting, tasks
+    from experiments.interactive.figure import draw
+    from experiments.interactive.measure import measure
+    from experiments.interactive.methods import METHODS, installed
     from experiments.interactive.page import write_page
+    from experiments.interactive.person import measure_object, measure_photo
     from experiments.provenance import provenance
     from mixfield.errors import MixfieldError
 
     if unknown := set(method or ()) - set(METHODS):
         raise MixfieldError(f"--method must be one of {', '.join(METHODS)}, got {', '.join(sorted(unknown))}")
-    wanted = tasks(options.data_folder(data), tuple(method or METHODS), ("perfect", CARELESS))
-    rows = options.measured(  # in one process, since times are compared
-        measure, wanted, work, "photographs", page_only=page_only, workers=1, quiet=as_json
-    )
-    made_by = provenance(options.command_line("interactive"), seeds="0")
-    options.print_paths(write_page(rows, made_by, out), as_json=as_json)
+    folder = options.data_folder(data)
+    # in one process, since times are compared
+    measured = partial(options.measured, page_only=page_only, workers=1, quiet=as_json)
+    if fit:
+        rows = measured(fitting.save_steps, tasks.fits(folder), work / "fit", "objects")
+        typer.echo(fitting.fit_weights(fitting.load_steps(rows)))
+        return
+    chosen = tuple(method or installed())
+    found = {
+        "methods": measured(measure, tasks.methods(folder, chosen), work / "methods", "photographs"),
+        "persons": measured(measure_photo, tasks.persons(folder), work / "persons", "photographs"),
+        "objects": measured(measure_object, tasks.objects(folder, every), work / "objects", "objects"),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    draw(folder, out / "interactive.png")
+    command = options.command_line("interactive") + (f" --every {every}" if every > 1 else "")
+    options.print_paths(write_page(found, provenance(command, seeds="0"), out), as_json=as_json)

@@ -1,29 +1,92 @@
-"""The methods that are compared: from an image to a function from strokes to labelings, the answer first."""
+"""The methods that are compared: tools that answer strokes, and clicks one after the other."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 import mixfield as mf
-from experiments.interactive.photographs import BACKGROUND, OBJECT, UNKNOWN, Labels
+from experiments.interactive.annotator import Click, mark, no_strokes
+from experiments.interactive.peers import Labelings, Session, grabcut, graph_cut, random_walker
+from experiments.interactive.photographs import Labels, StrokedPhoto
 from mixfield.apps import as_pixels, slic_superpixels, superpixel_energy
 from mixfield.apps.canvas import Canvas
-from mixfield.apps.region_field import RegionField, StrokeModel, region_field
-from mixfield.apps.region_modes import pixel_labels, pixel_marginals, region_modes
-
-Labelings = NDArray[np.int64]
-Session = Callable[[Labels], Labelings]  # (H, W) strokes to (K, H, W) labelings
-Method = Callable[[NDArray[Any]], Session]
+from mixfield.apps.region_field import region_field
+from mixfield.apps.region_modes import pixel_marginals
 
 N_MODES = 4
-GRABCUT_ITERATIONS = 5
-WALKER_BETA = 600.0
 CERTAINTY = 0.99
+NAMES = ("background", "object")
+OURS, CONTROL, GRAPH_CUT = "mixture", "mean field of the same field", "graph cut"
+
+
+class Tool(Protocol):
+    """Something that segments a photograph from strokes."""
+
+    def answers(self, strokes: Labels) -> tuple[Labelings, NDArray[np.float64]]:
+        """(K, H, W) labelings for strokes (H, W), the answer first, and their weights (K,)."""
+
+    def click(self, click: Click) -> Labels:
+        """(H, W) the answer after one more click."""
+
+
+class Mixture:
+    """Ours: `mixfield.segment` for strokes, `mixfield.Annotation` for clicks."""
+
+    def __init__(self, photo: StrokedPhoto) -> None:
+        self._image = photo.image
+        self.annotation = annotate(photo)
+
+    def answers(self, strokes: Labels) -> tuple[Labelings, NDArray[np.float64]]:
+        found = mf.segment(self._image, strokes, N_MODES, unknown=(-1,), n_labels=len(NAMES))
+        return found.labelings(), found.weights
+
+    def click(self, click: Click) -> Labels:
+        self.annotation.add_stroke([(click.column, click.row)], click.label, radius=click.radius)
+        return np.asarray(self.annotation.labels(), np.int64)
+
+
+def annotate(photo: StrokedPhoto) -> mf.Annotation:
+    """The annotation of a photograph at its beginning."""
+    return mf.Annotation(photo.image, NAMES, photo.scores)
+
+
+@dataclass
+class Redrawn:
+    """A tool without memory: all strokes are segmented anew after each click."""
+
+    session: Session
+    strokes: Labels
+
+    def answers(self, strokes: Labels) -> tuple[Labelings, NDArray[np.float64]]:
+        return self.session(strokes), np.ones(1)
+
+    def click(self, click: Click) -> Labels:
+        self.strokes = mark(self.strokes, click)
+        return np.asarray(self.session(self.strokes)[0])
+
+
+def redrawn(session: Callable[[NDArray[Any]], Session]) -> Callable[[StrokedPhoto], Redrawn]:
+    """The tool of a session of an image."""
+    return lambda photo: Redrawn(session(photo.image), no_strokes(photo.truth))
+
+
+def single_mean_field(photo: StrokedPhoto) -> Redrawn:
+    """One mean field of our field over regions, with the scores of a network if there are any."""
+    canvas = Canvas.of(photo.image)
+    probs = None if photo.scores is None else canvas.reduce(photo.scores)
+
+    def answer(strokes: Labels) -> Labelings:
+        field = region_field(canvas, canvas.reduce_labels(strokes), 2, probs=probs)
+        marginals = mf.mean_field(field.energy).marginals
+        return np.asarray(pixel_marginals(canvas, field, marginals, strokes).argmax(-1)[None])
+
+    return Redrawn(answer, no_strokes(photo.truth))
 
 
 def potts_superpixels(image: NDArray[Any]) -> Session:
@@ -48,72 +111,17 @@ def potts_mean_field(image: NDArray[Any]) -> Session:
     return answer
 
 
-def mixture(image: NDArray[Any]) -> Session:
-    """Ours: four modes of the field over regions."""
-    return _on_canvas(image, StrokeModel(), _modes)
-
-
-def single_mean_field(image: NDArray[Any]) -> Session:
-    """One mean field of the same field over regions."""
-    return _on_canvas(image, StrokeModel(), _mean_field)
-
-
-def _on_canvas(
-    image: NDArray[Any], model: StrokeModel, solve: Callable[[Canvas, RegionField, Labels], Labelings]
-) -> Session:
-    canvas = Canvas.of(image)
-    return lambda strokes: solve(canvas, region_field(canvas, strokes, 2, model=model), strokes)
-
-
-def _modes(canvas: Canvas, field: RegionField, strokes: Labels) -> Labelings:
-    found = region_modes(field, N_MODES)
-    return np.stack([pixel_labels(canvas, found, k, strokes) for k in range(len(found.chosen))])
-
-
-def _mean_field(canvas: Canvas, field: RegionField, strokes: Labels) -> Labelings:
-    marginals = mf.mean_field(field.energy).marginals
-    return np.asarray(pixel_marginals(canvas, field, marginals, strokes).argmax(-1)[None])
-
-
-def grabcut(image: NDArray[Any]) -> Session:
-    """OpenCV's GrabCut; unknown pixels are probably background."""
-    import cv2
-
-    colours = np.ascontiguousarray(image[..., ::-1])
-
-    def answer(strokes: Labels) -> Labelings:
-        mask = np.full(strokes.shape, cv2.GC_PR_BGD, np.uint8)
-        mask[strokes == BACKGROUND], mask[strokes == OBJECT] = cv2.GC_BGD, cv2.GC_FGD
-        cv2.setRNGSeed(0)
-        first, second = np.zeros((1, 65)), np.zeros((1, 65))
-        cv2.grabCut(colours, mask, (0, 0, 1, 1), first, second, GRABCUT_ITERATIONS, cv2.GC_INIT_WITH_MASK)
-        return np.isin(mask, (cv2.GC_FGD, cv2.GC_PR_FGD)).astype(np.int64)[None]
-
-    return answer
-
-
-def random_walker(image: NDArray[Any]) -> Session:
-    """scikit-image's random walker; without background strokes the border of the image is background."""
-    from skimage.segmentation import random_walker as walk
-
-    def answer(strokes: Labels) -> Labelings:
-        seeds = np.where(strokes == UNKNOWN, 0, np.where(strokes == OBJECT, 1, 2))
-        if not (seeds == 2).any():
-            border = np.pad(np.zeros(np.array(seeds.shape) - 2, bool), 1, constant_values=True)
-            seeds[border & (seeds == 0)] = 2
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # probabilities outside [0, 1] by a tolerance
-            labels = walk(image, seeds, beta=WALKER_BETA, mode="cg_j", channel_axis=-1, tol=1e-3)
-        return np.asarray(labels == 1, np.int64)[None]
-
-    return answer
-
-
-METHODS: dict[str, Method] = {
-    "mixture": mixture,
-    "mean field of the same field": single_mean_field,
-    "Potts superpixels (0.1)": potts_superpixels,
-    "its mean field (0.1)": potts_mean_field,
-    "GrabCut": grabcut,
-    "random walker": random_walker,
+METHODS: dict[str, Callable[[StrokedPhoto], Tool]] = {
+    OURS: Mixture,
+    CONTROL: single_mean_field,
+    "Potts superpixels (0.1)": redrawn(potts_superpixels),
+    "its mean field (0.1)": redrawn(potts_mean_field),
+    "GrabCut": redrawn(grabcut),
+    "random walker": redrawn(random_walker),
+    GRAPH_CUT: redrawn(graph_cut),
 }
+
+
+def installed() -> tuple[str, ...]:
+    """The methods that can run here: PyMaxflow is GPL software, and no dependency."""
+    return tuple(name for name in METHODS if name != GRAPH_CUT or find_spec("maxflow"))

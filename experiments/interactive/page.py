@@ -1,34 +1,69 @@
-"""The page ``interactive.md`` and its numbers."""
+"""The page ``interactive.md``, its numbers and its figure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.interactive.measure import CARELESS, MOST_CLICKS
-from experiments.interactive.summary import CLICK_HEADS, STROKE_HEADS, click_rows, stroke_rows
+from experiments.interactive.offers import (
+    BELIEF_HEADS,
+    OBJECT_HEADS,
+    PERSON_HEADS,
+    action_shares,
+    belief_row,
+    object_rows,
+    person_rows,
+)
+from experiments.interactive.summary import (
+    CLICK_HEADS,
+    RATIO_HEADS,
+    STROKE_HEADS,
+    click_rows,
+    ratio_rows,
+    stroke_rows,
+)
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
 from experiments.provenance import version_list
 
+Results = dict[str, Any]
 
-def write_page(rows: Sequence[Row], made_by: dict[str, Any], out: Path) -> Path:
+
+def write_page(rows: dict[str, list[Row]], made_by: Row, out: Path) -> Path:
     """Write ``interactive.json`` and ``.md`` into a folder; returns the path of the page."""
-    results = {"made_by": made_by, "rows": list(rows)}
+    results = {"made_by": made_by, **rows}
     return write_results(out, "interactive", results, page_text(results), indent=None)
 
 
-def page_text(results: dict[str, Any]) -> str:
-    """The page that belongs to the numbers of ``interactive.json``."""
-    rows, template = results["rows"], PageTemplate.read("interactive")
-    careless = markdown_table(CLICK_HEADS, click_rows(rows, CARELESS))
-    return template.fill(
+def page_text(results: Results) -> str:
+    """The page of the numbers of ``interactive.json``: rows of ``methods``, ``persons`` and ``objects``."""
+    methods, persons, objects = (results[kind] for kind in ("methods", "persons", "objects"))
+    return PageTemplate.read("interactive").fill(
         command=results["made_by"]["command"],
-        photos=len({row["photo"] for row in rows}),
+        photos=len({row["photo"] for row in methods}),
         clicks=MOST_CLICKS,
-        strokes=markdown_table(STROKE_HEADS, stroke_rows(rows)),
-        perfect=markdown_table(CLICK_HEADS, click_rows(rows, "perfect")),
-        careless=careless,
+        strokes=markdown_table(STROKE_HEADS, stroke_rows(methods)),
+        perfect=markdown_table(CLICK_HEADS, click_rows(methods, "perfect")),
+        careless=markdown_table(CLICK_HEADS, click_rows(methods, CARELESS)),
+        ratios=markdown_table(RATIO_HEADS, ratio_rows(methods)),
+        perfect_person=markdown_table(PERSON_HEADS, person_rows(persons, "perfect")),
+        careless_person=markdown_table(PERSON_HEADS, person_rows(persons, CARELESS)),
+        actions=action_shares(persons),
+        n_objects=len({row["photo"] for row in objects}),
+        objects=markdown_table(OBJECT_HEADS, object_rows(objects)),
+        object_actions=action_shares(objects),
+        belief=markdown_table(BELIEF_HEADS, _belief(results)),
         versions=version_list(results["made_by"]),
     )
+
+
+def _belief(results: Results) -> list[tuple[str, ...]]:
+    """Human strokes, then clicks."""
+    strokes = [one for row in results["methods"] for one in row["strokes"].values()]
+    states = {kind: [state for row in results[kind] for state in row["states"]] for kind in ("persons", "objects")}
+    return [
+        belief_row("human strokes", strokes),
+        belief_row("clicks, photographs", states["persons"]),
+        belief_row("clicks, objects with scores", states["objects"]),
+    ]

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from experiments import bootstrap
-from experiments.interactive.measure import clicks_to
+from experiments.interactive.measure import CARELESS, clicks_to
+from experiments.interactive.methods import OURS
+from experiments.interactive.offers import ratio
 from experiments.interactive.photographs import STROKE_SETS
 from experiments.measurements import Row
 
 RESAMPLED = 2000
 LEVELS = (0.85, 0.9)
 STROKE_HEADS = ("method", "sparse, first", "sparse, best of 4", "rich, first", "rich, best of 4", "seconds")
+RATIO_HEADS = ("NoC@90 of the mixture against", "perfect", "careless")
 CLICK_HEADS = ("method", *(f"NoC@{100 * level:.0f}" for level in LEVELS), "seconds a click, median", "95 %")
 
 
@@ -26,6 +29,27 @@ def stroke_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 def click_rows(rows: Sequence[Row], annotator: str) -> list[tuple[str, ...]]:
     """Number of clicks of an annotator: a row for each method."""
     return [(method, *_click_cells(found)) for method, found in by_method(rows, annotator).items()]
+
+
+def ratio_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Ratio of the numbers of clicks to 90 %, ours to those of each other method, for both annotators."""
+    counts = {
+        annotator: {method: _counts(found) for method, found in by_method(rows, annotator).items()}
+        for annotator in ("perfect", CARELESS)
+    }
+    others = [method for method in counts["perfect"] if method != OURS]
+    return [(method, *(_ratio(counts[annotator], method) for annotator in counts)) for method in others]
+
+
+def _counts(rows: Sequence[Row]) -> dict[str, int]:
+    return {row["photo"]: clicks_to(row["clicks"]["ious"], LEVELS[-1]) for row in rows}
+
+
+def _ratio(counts: dict[str, dict[str, int]], method: str) -> str:
+    """Over the photographs that both have."""
+    ours, theirs = counts.get(OURS, {}), counts.get(method, {})
+    both = sorted(ours.keys() & theirs.keys())
+    return ratio([ours[name] for name in both], [theirs[name] for name in both]) if both else "-"
 
 
 def by_method(rows: Sequence[Row], annotator: str) -> dict[str, list[Row]]:

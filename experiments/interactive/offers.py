@@ -1,0 +1,101 @@
+"""Rows of the page on what alternatives and questions are worth, and on how far their probabilities can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import bootstrap
+from experiments.interactive.person import CLICKS, CONTROL, OFFERS, SECONDS, actions_to_wanted, seconds_to_wanted
+from experiments.measurements import Row
+from mixfield.metrics.calibration import calibration_error
+
+Floats = NDArray[np.float64]
+
+BINS = 5  # of equal count, for the calibration error
+OTHER_SECONDS = {  # what a person's actions may cost instead
+    "choice 0.6, yes/no 0.45": {"click": 1.0, "choice": 0.6, "answer": 0.45},
+    "choice and yes/no as a click": {"click": 1.0, "choice": 1.0, "answer": 1.0},
+    "a look at the offers 0.2 with every action": {"click": 1.2, "choice": 0.6, "answer": 0.5},
+}
+PERSON_HEADS = ("seconds of a person", CLICKS, OFFERS, "ratio")
+OBJECT_HEADS = ("network", CONTROL, CLICKS, OFFERS, f"{CLICKS} / control", f"{OFFERS} / control")
+BELIEF_HEADS = (
+    "probabilities of the alternatives",
+    "answers",
+    "first is the best",
+    "its mean probability",
+    "calibration error",
+    "log-score above uniform",
+)
+
+
+def ratio(ours: Sequence[float], control: Sequence[float]) -> str:
+    """Ratio of two means over the same images with a 95 % bootstrap interval."""
+
+    def of(pairs: Floats) -> float:
+        return float(pairs[:, 0].mean() / pairs[:, 1].mean())
+
+    both = np.stack([ours, control], axis=1).astype(np.float64)
+    low, high = bootstrap.interval(both, of)
+    return f"{of(both):.2f} [{low:.2f}, {high:.2f}]"
+
+
+def person_rows(rows: Sequence[Row], annotator: str) -> list[tuple[str, ...]]:
+    """Seconds to the wanted IoU by what actions cost."""
+    costs = {"click 1, choice 0.4, yes/no 0.3": SECONDS, **OTHER_SECONDS}
+    return [(name, *_seconds(rows, annotator, seconds)) for name, seconds in costs.items()]
+
+
+def _seconds(rows: Sequence[Row], annotator: str, seconds: dict[str, float]) -> list[str]:
+    clicks = _each(rows, CLICKS, annotator, lambda states: seconds_to_wanted(states, SECONDS))
+    offers = _each(rows, OFFERS, annotator, lambda states: seconds_to_wanted(states, seconds))
+    return [f"{np.mean(clicks):.2f}", f"{np.mean(offers):.2f}", ratio(offers, clicks)]
+
+
+def _each(rows: Sequence[Row], way: str, annotator: str, of: Callable[[Any], float]) -> list[float]:
+    """A number of each photograph, in the order of their names."""
+    found = {row["photo"]: of(row["states"]) for row in rows if (row["way"], row["annotator"]) == (way, annotator)}
+    return [found[name] for name in sorted(found)]
+
+
+def object_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Actions to the wanted IoU, for each network."""
+    return [(network, *_actions(rows, network)) for network in dict.fromkeys(row["network"] for row in rows)]
+
+
+def _actions(rows: Sequence[Row], network: str) -> list[str]:
+    part = [row for row in rows if row["network"] == network]
+    control, clicks, offers = (
+        _each(part, way, "perfect", lambda states: len(actions_to_wanted(states))) for way in (CONTROL, CLICKS, OFFERS)
+    )
+    means = [f"{np.mean(values):.2f}" for values in (control, clicks, offers)]
+    return [*means, ratio(clicks, control), ratio(offers, control)]
+
+
+def action_shares(rows: Sequence[Row]) -> str:
+    """How often each action was taken, in words."""
+    done = [did for row in rows if row["way"] == OFFERS for did in actions_to_wanted(row["states"])]
+    names = {"click": "clicks", "choice": "choices", "answer": "answers"}
+    return ", ".join(f"{done.count(kind)} {name}" for kind, name in names.items())
+
+
+def belief_row(title: str, states: Sequence[Row]) -> tuple[str, ...]:
+    """How far the weights of alternatives with known IoU can be believed; a state has ``ious`` and ``weights``."""
+    several = [state for state in states if len(state.get("ious", ())) > 1]
+    first = np.array([state["weights"][0] for state in several])
+    best = [int(np.argmax(state["ious"])) for state in several]
+    right = np.array([float(k == 0) for k in best])
+    scores = [np.log(state["weights"][k] * len(state["weights"])) for state, k in zip(several, best, strict=True)]
+    low, high = bootstrap.interval(scores)
+    return (
+        title,
+        str(len(several)),
+        f"{right.mean():.2f}",
+        f"{first.mean():.2f}",
+        f"{calibration_error(first, right, BINS):.3f}",
+        f"{np.mean(scores):+.2f} [{low:+.2f}, {high:+.2f}]",
+    )
