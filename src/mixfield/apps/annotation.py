@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.apps import annotation_file
-from mixfield.apps.annotation_actions import ERASED, Action, Answer, Labels, Stroke, label_type
+from mixfield.apps.annotation_actions import ERASED, Action, Answer, Labels, Stroke, canvas_shapes, label_type
 from mixfield.apps.annotation_state import AnnotationState
 from mixfield.apps.annotation_state import Suggestion as Suggestion
 from mixfield.apps.canvas import Canvas
 from mixfield.apps.evidence import probabilities
 from mixfield.apps.region_question import RegionQuestion, best_candidate
-from mixfield.errors import MixfieldError
+from mixfield.errors import FileFormatError, MixfieldError
 
 Bools = NDArray[np.bool_]
 
@@ -171,6 +171,8 @@ class Annotation:
             raise MixfieldError(
                 f"{path} is of an image of {shape[1]} x {shape[0]} pixels, got {annotation.shape[::-1]}"
             )
+        if canvas_shapes(actions) - {annotation._canvas.picture.shape[:2]}:
+            raise FileFormatError(f"{path} was written with a canvas of another size; it cannot be resumed")
         annotation._actions = list(actions)
         return annotation
 

@@ -143,6 +143,12 @@ def voted(actions: Sequence[Action], shape: tuple[int, int], n_labels: int) -> F
     return votes
 
 
+def canvas_shapes(actions: Sequence[Action]) -> set[tuple[int, ...]]:
+    """Heights and widths of the maps on the canvas that actions have."""
+    maps = [action.differ if isinstance(action, Choice) else action.shown for action in actions]
+    return {one.shape for one in maps if one is not None}
+
+
 def corrections(actions: Sequence[Action], strokes: Ints, step: int) -> tuple[Correction, ...]:
     """The clicks on segmentations that were shown and that are still there.
 

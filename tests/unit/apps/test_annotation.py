@@ -259,3 +259,35 @@ def test_large_images_are_segmented_on_a_reduced_one(monkeypatch):
 def test_wrong_input(call, match):
     with pytest.raises(MixfieldError, match=match):
         call()
+
+
+def test_only_clicks_on_what_was_seen_are_corrections():
+    annotation = annotated()
+    annotation.click(45, 24, "disc")
+    assert [action.shown is None for action in annotation.actions] == [False, True, True]
+    annotation.undo()
+    before = annotation.labels()
+    annotation.click(45, 24, "disc")
+    np.testing.assert_array_equal(annotation.actions[-1].shown, before)
+
+
+def test_a_late_click_changes_one_region():
+    annotation = annotated()
+    annotation.labels()
+    annotation.click(45, 24, "disc")
+    before = annotation.labels()
+    annotation.click(60, 44, "background")  # is background already
+    assert (annotation.labels() != before).mean() < 0.02
+
+
+def test_scores_are_shown_before_the_first_action():
+    scores = np.random.default_rng(0).dirichlet(np.ones(2), (48, 64))
+    np.testing.assert_array_equal(mf.Annotation(picture(), NAMES, scores).labels(), scores.argmax(-1))
+
+
+def test_a_canvas_of_another_size_is_refused(tmp_path, monkeypatch):
+    annotation = annotated()
+    annotation.save(tmp_path / "a.json")
+    monkeypatch.setattr(canvas, "LARGEST", 1000)
+    with pytest.raises(FileFormatError, match="another size"):
+        mf.Annotation.load(tmp_path / "a.json", picture())

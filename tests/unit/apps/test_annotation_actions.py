@@ -6,7 +6,20 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixfield.apps.annotation_actions import ANSWER, CHOICE, ERASED, Answer, Choice, Stroke, label_type, painted, voted
+from mixfield.apps.annotation_actions import (
+    ANSWER,
+    CHOICE,
+    ERASED,
+    Answer,
+    Choice,
+    Stroke,
+    canvas_shapes,
+    corrections,
+    label_type,
+    last_action,
+    painted,
+    voted,
+)
 
 SHAPE = (12, 16)
 POINTS = st.lists(st.tuples(st.floats(-5, 20), st.floats(-5, 20)), min_size=1, max_size=4)
@@ -56,3 +69,22 @@ def test_votes():
 def test_label_type():
     assert label_type(256) == np.uint8
     assert label_type(257) == np.uint16
+
+
+def test_corrections_are_clicks_on_what_was_shown():
+    shown = np.zeros((6, 8), np.int64)
+    clicks = [
+        Stroke(((5.0, 3.0),), 1, 1.0, shown),
+        Stroke(((12.0, 9.0),), 0, 1.0, shown),
+        Stroke(((1.0, 1.0),), 1, 1.0),
+    ]
+    strokes = painted(clicks, SHAPE)[::2, ::2]
+    strokes[1, 2], strokes[4, 6] = 1, ERASED  # the second was erased since
+    (found,) = corrections(clicks, strokes, 2)
+    assert (found.row, found.column, found.label) == (1, 2, 1)
+    assert last_action(clicks, strokes, 2) is None
+    last = last_action(clicks[:1], strokes, 2)
+    assert np.argwhere(last.place).tolist() == [[1, 2]]
+    region = np.ones((6, 8), bool)
+    assert last_action([*clicks, Answer(region, 0, shown)], strokes, 2).place is region
+    assert canvas_shapes(clicks) == {(6, 8)}

@@ -35,6 +35,8 @@ def test_large_images_are_reduced(monkeypatch):
     assert reduced[5, 3] == 2
     assert reduced[24, 19] == 1
     assert (reduced >= 0).sum() == 2
+    rows = np.repeat(np.arange(50)[:, None], 40, 1)
+    np.testing.assert_array_equal(found.reduce_map(rows)[:, 0], np.arange(1, 50, 2))
 
 
 def test_small_images_are_not():

@@ -114,3 +114,10 @@ def test_superpixels_of_any_image_are_numbered_without_gaps(shape):
     assert found.shape == shape[:-1]
     np.testing.assert_array_equal(np.unique(found), np.arange(found.max() + 1))
     assert np.isfinite(pixel_features(picture)).all()
+
+
+def test_majority_and_regions_of_a_place():
+    graph = region_graph(REGIONS, np.zeros((2, 4, 6), np.float32))
+    labels = np.array([[7, 7, 2, 2], [2, 7, 7, 7]])
+    assert graph.majority(labels, np.array([2, 7])).tolist() == [1, 0, 1]
+    assert graph.regions_in(labels == 2).tolist() == [0, 1]

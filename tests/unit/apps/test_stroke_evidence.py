@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mixfield.apps.region_graph import RegionGraph, adjacent, similar_pairs
-from mixfield.apps.stroke_evidence import EvidenceWeights, stroke_evidence, stroke_features
+from mixfield.apps.stroke_evidence import EvidenceWeights, reach, stroke_evidence, stroke_features
 
 
 def strip(colours):
@@ -64,3 +64,11 @@ def test_every_weight_counts(name):
     assert not np.allclose(one, other)
     features = stroke_features(graph, seeds, 2, frame=0)
     np.testing.assert_allclose(one, features @ np.array(astuple(weights)))
+
+
+def test_reach_falls_with_distance_and_ends_at_other_seeds():
+    found = reach(strip([0, 0, 0, 0, 80, 80]), np.array([-1, 1, -1, 0, -1, -1]), np.array([1]))
+    assert found[1] == 1
+    assert found[3] == 0
+    assert 0 < found[2] < 1
+    assert found[4:].max() < 1e-6
