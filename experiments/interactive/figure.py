@@ -15,7 +15,7 @@ from experiments.quiet import ignore_warnings
 
 SHOWN = (("153077", 1), ("181079", 2), ("37073", 3))  # photographs and numbers of clicks
 ALTERNATIVES = 3
-DPI = 70  # the figure is committed
+DPI = 60  # the figure is committed
 COLUMNS = 1 + ALTERNATIVES
 
 
@@ -38,8 +38,8 @@ def _draw_photo(photo: StrokedPhoto, count: int, axes: list[Any]) -> None:
     suggestions = tool.annotation.suggest()[:COLUMNS]
     for k, (axis, one) in enumerate(zip(axes, suggestions, strict=False)):
         _draw_labels(axis, photo.image, one.labels)
-        title = f"{count} clicks" if k == 0 else f"alternative {k}"
-        axis.set_title(f"{title}: p {one.probability:.2f}, IoU {object_iou(one.labels, photo.truth):.2f}", fontsize=9)
+        title = f"after click {count}" if k == 0 else f"alternative {k}"
+        axis.set_title(f"{title}: p {one.weight:.2f}, IoU {object_iou(one.labels, photo.truth):.2f}", fontsize=9)
     for click in clicks:
         axes[0].plot(click.column, click.row, "o", color="lime" if click.label == OBJECT else "red", mec="black")
     for axis in axes:

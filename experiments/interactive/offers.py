@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from experiments import bootstrap
 from experiments.interactive.person import CLICKS, CONTROL, OFFERS, SECONDS, actions_to_wanted, seconds_to_wanted
 from experiments.measurements import Row
+from mixfield.apps.region_modes import SPREAD
 from mixfield.metrics.calibration import calibration_error
 
 Floats = NDArray[np.float64]
 
+EXPONENTS = tuple(np.arange(0.2, 1.3, 0.1).round(1).tolist())  # of weights, that are compared
 BINS = 5  # of equal count, for the calibration error
 OTHER_SECONDS = {  # what a person's actions may cost instead
     "choice 0.6, yes/no 0.45": {"click": 1.0, "choice": 0.6, "answer": 0.45},
@@ -87,9 +89,8 @@ def belief_row(title: str, states: Sequence[Row]) -> tuple[str, ...]:
     """How far the weights of alternatives with known IoU can be believed; a state has ``ious`` and ``weights``."""
     several = [state for state in states if len(state.get("ious", ())) > 1]
     first = np.array([state["weights"][0] for state in several])
-    best = [int(np.argmax(state["ious"])) for state in several]
-    right = np.array([float(k == 0) for k in best])
-    scores = [np.log(state["weights"][k] * len(state["weights"])) for state, k in zip(several, best, strict=True)]
+    right = np.array([float(np.argmax(state["ious"]) == 0) for state in several])
+    scores = [log_score(state) for state in several]
     low, high = bootstrap.interval(scores)
     return (
         title,
@@ -99,3 +100,19 @@ def belief_row(title: str, states: Sequence[Row]) -> tuple[str, ...]:
         f"{calibration_error(first, right, BINS):.3f}",
         f"{np.mean(scores):+.2f} [{low:+.2f}, {high:+.2f}]",
     )
+
+
+def log_score(state: Row, exponent: float = SPREAD) -> float:
+    """Log weight of the best alternative above that of equal weights, with another exponent of the weights."""
+    weights = np.array(state["weights"]) ** (exponent / SPREAD)
+    return float(np.log(weights[int(np.argmax(state["ious"]))] / weights.mean()))
+
+
+def left_out_score(states: dict[str, list[Row]]) -> tuple[float, list[float]]:
+    """Mean log-score if the exponent is chosen without the photograph of a state, and the exponents."""
+    scores, chosen = [], []
+    for name, own in states.items():
+        others = [state for other, found in states.items() if other != name for state in found]
+        chosen.append(max(EXPONENTS, key=lambda exponent: sum(log_score(state, exponent) for state in others)))
+        scores += [log_score(state, chosen[-1]) for state in own]
+    return float(np.mean(scores)), chosen

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from experiments.interactive.measure import CARELESS, MOST_CLICKS
+from experiments.interactive.methods import OURS
 from experiments.interactive.offers import (
     BELIEF_HEADS,
     OBJECT_HEADS,
     PERSON_HEADS,
     action_shares,
     belief_row,
+    left_out_score,
     object_rows,
     person_rows,
 )
@@ -54,13 +56,21 @@ def page_text(results: Results) -> str:
         objects=markdown_table(OBJECT_HEADS, object_rows(objects)),
         object_actions=action_shares(objects),
         belief=markdown_table(BELIEF_HEADS, _belief(results)),
+        **_left_out(methods),
         versions=version_list(results["made_by"]),
     )
 
 
+def _left_out(methods: list[Row]) -> dict[str, str]:
+    """The log-score of human strokes with exponents chosen on other photographs."""
+    ours = [row for row in methods if row["method"] == OURS and row["strokes"]]
+    score, chosen = left_out_score({row["photo"]: list(row["strokes"].values()) for row in ours})
+    return {"left_out": f"{score:+.2f}", "exponents": f"{min(chosen)} to {max(chosen)}"}
+
+
 def _belief(results: Results) -> list[tuple[str, ...]]:
     """Human strokes, then clicks."""
-    strokes = [one for row in results["methods"] for one in row["strokes"].values()]
+    strokes = [one for row in results["methods"] if row["method"] == OURS for one in row["strokes"].values()]
     states = {kind: [state for row in results[kind] for state in row["states"]] for kind in ("persons", "objects")}
     return [
         belief_row("human strokes", strokes),

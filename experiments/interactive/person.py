@@ -114,7 +114,7 @@ def _offers(annotation: mf.Annotation, labels: Labels, truth: Labels) -> tuple[l
     options = [Option("choice", k, _corrected(labels, one.labels, truth)) for k, one in enumerate(suggestions) if k > 0]
     row: Row = {
         "ious": [object_iou(one.labels, truth) for one in suggestions],
-        "weights": [one.probability for one in suggestions],
+        "weights": [one.weight for one in suggestions],
     }
     question = annotation.question()
     if question is not None:

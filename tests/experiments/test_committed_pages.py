@@ -18,6 +18,7 @@ ARGUMENTS = {
 PAGES = [
     "belief",
     "generic",
+    "interactive",
     "learning",
     "motivation",
     "occupancy",

@@ -183,7 +183,9 @@ class Annotation:
         """What follows from the actions so far."""
         count = len(self._actions)
         if count not in self._states:
-            self._states[count] = AnnotationState(self._canvas, self._initial, len(self.names), self._scores, self._actions)
+            self._states[count] = AnnotationState(
+                self._canvas, self._initial, len(self.names), self._scores, self._actions
+            )
             self._states.pop(count - REMEMBERED, None)
         return self._states[count]
 

@@ -51,5 +51,5 @@ def test_page_has_the_numbers(tmp_path):
     assert "| click 1, choice 0.4, yes/no 0.3 | 2.00 | 1.40 | 0.70 [0.70, 0.70] |" in text
     assert "| dl513 | 4.00 | 2.00 | 2.00 | 0.50 [0.50, 0.50] | 0.50 [0.50, 0.50] |" in text
     assert "4 clicks, 4 choices, 0 answers" in text
-    assert "| human strokes | 8 | 0.00 | 0.60 | 0.600 | -0.22 [-0.22, -0.22] |" in text
+    assert "| human strokes | 4 | 0.00 | 0.60 | 0.600 | -0.22 [-0.22, -0.22] |" in text
     assert json.loads((tmp_path / "interactive.json").read_text())["objects"] == rows["objects"]

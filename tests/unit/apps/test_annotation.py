@@ -288,6 +288,6 @@ def test_scores_are_shown_before_the_first_action():
 def test_a_canvas_of_another_size_is_refused(tmp_path, monkeypatch):
     annotation = annotated()
     annotation.save(tmp_path / "a.json")
-    monkeypatch.setattr(canvas, "LARGEST", 1000)
+    monkeypatch.setitem(canvas.LARGEST, 2, 1000)
     with pytest.raises(FileFormatError, match="another size"):
         mf.Annotation.load(tmp_path / "a.json", picture())
