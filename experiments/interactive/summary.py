@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,18 @@ from experiments.measurements import Row
 
 RESAMPLED = 2000
 LEVELS = (0.85, 0.9)
+EARLY = 4  # clicks
+WORSE = 0.02  # IoU that a click may cost
 STROKE_HEADS = ("method", "sparse, first", "sparse, best of 4", "rich, first", "rich, best of 4", "seconds")
 RATIO_HEADS = ("NoC@90 of the mixture against", "perfect", "careless")
-CLICK_HEADS = ("method", *(f"NoC@{100 * level:.0f}" for level in LEVELS), "seconds a click, median", "95 %")
+CLICK_HEADS = (
+    "method",
+    *(f"NoC@{100 * level:.0f}" for level in LEVELS),
+    "seconds a click, median",
+    "95 %",
+    "IoU after 4",
+    "answers that got worse",
+)
 
 
 def stroke_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
@@ -78,7 +88,15 @@ def _first(values: Sequence[float]) -> float:
 def _click_cells(rows: Sequence[Row]) -> list[str]:
     counts = [interval([clicks_to(row["clicks"]["ious"], level) for row in rows], ".1f") for level in LEVELS]
     seconds = np.concatenate([row["clicks"]["seconds"] for row in rows])
-    return [*counts, f"{np.median(seconds):.2f}", f"{np.quantile(seconds, 0.95):.2f}"]
+    early = interval([row["clicks"]["ious"][:EARLY][-1] for row in rows], ".3f")
+    worse = [after < before - WORSE for row in rows for before, after in pairwise(row["clicks"]["ious"])]
+    return [
+        *counts,
+        f"{np.median(seconds):.2f}",
+        f"{np.quantile(seconds, 0.95):.2f}",
+        early,
+        f"{sum(worse)} of {len(worse)}",
+    ]
 
 
 def interval(values: Sequence[float], form: str, statistic: Callable[[Any], Any] = np.mean) -> str:

@@ -128,7 +128,7 @@ class Annotation:
 
         Before the first action it is that of the scores, or the first label everywhere.
         """
-        return self._state.labels
+        return self._state.labels if self._actions else self._initial
 
     def suggest(self, n: int = ALTERNATIVES) -> tuple[Suggestion, ...]:
         """Up to ``n`` different segmentations, the heaviest mode first; their weights sum to one."""
@@ -183,16 +183,13 @@ class Annotation:
         """What follows from the actions so far."""
         count = len(self._actions)
         if count not in self._states:
-            self._states[count] = AnnotationState(
-                self._canvas, self._initial, len(self.names), self._scores, self._actions
-            )
+            self._states[count] = AnnotationState(self._canvas, len(self.names), self._scores, self._actions)
             self._states.pop(count - REMEMBERED, None)
         return self._states[count]
 
     def _seen(self) -> NDArray[np.integer] | None:
         """(h, w) labels on the canvas that the annotator has seen since the last action; None if nobody looked."""
-        state = self._state
-        return self._canvas.reduce_map(state.labels) if state.is_seen or state.is_blank else None
+        return self._canvas.reduce_map(self.labels()) if self._state.is_seen or not self._actions else None
 
     def _number(self, label: str | int) -> int:
         if isinstance(label, str):

@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
-from mixfield.apps.annotation_actions import Action, Choice, Labels, corrections, last_action, painted, voted
+from mixfield.apps.annotation_actions import (
+    Action,
+    Choice,
+    Labels,
+    corrections,
+    label_type,
+    last_action,
+    painted,
+    voted,
+)
 from mixfield.apps.canvas import Canvas
 from mixfield.apps.distinct_maps import distinct_maps
 from mixfield.apps.region_field import region_field
@@ -45,16 +54,12 @@ class AnnotationState:
     Parameters
     ----------
     canvas : of the image.
-    initial : (H, W) labels before the first action.
     n_labels : number of labels.
     scores : (h, w, L) probabilities of a network on the canvas; None without.
     actions : strokes, choices and answers, oldest first.
     """
 
-    def __init__(
-        self, canvas: Canvas, initial: Labels, n_labels: int, scores: Float32s | None, actions: Sequence[Action]
-    ) -> None:
-        self._initial = initial
+    def __init__(self, canvas: Canvas, n_labels: int, scores: Float32s | None, actions: Sequence[Action]) -> None:
         self._canvas, self._n_labels, self._scores, self._actions = canvas, n_labels, scores, tuple(actions)
         self._modes: dict[int, RegionModes] = {}  # by the number that is looked for
         self._maps: dict[tuple[int, int], Labels] = {}  # by that number and the number of the mode
@@ -77,10 +82,10 @@ class AnnotationState:
 
     @cached_property
     def labels(self) -> Labels:
-        """(H, W) the alternative that was just chosen, or the first mode; at first the initial labels."""
-        if not self._actions:
-            return self._initial
-        last = self._actions[-1]
+        """(H, W) the alternative that was just chosen, or the first mode; label 0 if nothing is known."""
+        if self.is_blank:
+            return _arrays.frozen(np.zeros(self._canvas.shape, label_type(self._n_labels)))
+        last = self._actions[-1] if self._actions else None
         return last.labels if isinstance(last, Choice) else self._map(LOOKED_FOR, 0)
 
     def modes(self, n: int) -> RegionModes:

@@ -73,11 +73,12 @@ def test_each_map_is_computed_once(doubtful, monkeypatch):
 
 
 def test_a_choice_votes_where_the_suggestions_differ(doubtful):
-    one, other = doubtful.suggestions(4)
-    for k, wanted in enumerate((one, other)):
+    suggestions = doubtful.suggestions(4)
+    assert len(suggestions) > 1
+    for k, wanted in enumerate(suggestions):
         choice = doubtful.choice(k, 4)
         np.testing.assert_array_equal(choice.labels, wanted.labels)
-        assert (choice.differ & other.differs).sum() > 0.8 * other.differs.sum()
+        assert (choice.differ & wanted.differs).sum() >= 0.8 * wanted.differs.sum()
         assert (choice.reduced == choice.labels)[choice.differ].mean() > 0.9
 
 

@@ -59,7 +59,7 @@ def test_spacing_changes_the_supervoxels():
 
 def test_an_image_has_the_maps_of_an_annotation():
     annotation = mf.Annotation(photograph(), ("background", "astronaut"))
-    annotation.click(*doubtful_click(), 1)
+    annotation.add_stroke([doubtful_click()] * 2, 1)  # a line, which is no correction of what was shown
     labelings, weights = stroke_labelings(photograph(), annotation._state.strokes)
     found = annotation.suggest()
     assert weights.tolist() == pytest.approx([one.weight for one in found])
