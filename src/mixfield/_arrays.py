@@ -129,6 +129,13 @@ def positive(name: str, value: float) -> float:
     return float(value)
 
 
+def share(name: str, value: float) -> float:
+    """A number from 0 to 1."""
+    if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 <= value <= 1):
+        raise MixfieldError(f"{name} must lie between 0 and 1, got {value!r}")
+    return float(value)
+
+
 def at_least(name: str, value: int, low: int) -> int:
     """An integer not below ``low``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:

@@ -95,7 +95,14 @@ def region_modes(
         count = max(FOUND, n_modes)
         advance = _at_most(progress, n_modes) if callable(progress) else progress
         posterior = infer(  # whole modes: their marginals over pixels are a product
-            field.energy, count, rng=rng, search=SEARCH, solver=solver, collapse=False, progress=advance
+            field.energy,
+            count,
+            rng=rng,
+            search=SEARCH,
+            solver=solver,
+            collapse=False,
+            min_distance=0.0,
+            progress=advance,
         )
         found = candidates(field, posterior.modes, last)
     model = OF_CORRECTIONS if corrections else OF_STROKES

@@ -26,3 +26,11 @@ class LimitsOverlap(Protocol):
 
     @property
     def distinct(self) -> float: ...
+
+
+@runtime_checkable
+class KnowsRivals(Protocol):
+    """A criterion may also know which leaves contain another interpretation."""
+
+    def rival(self, leaf: Leaf, /) -> float:
+        """The bound of the best other optimum of the whole field in a leaf, -inf if none is known."""

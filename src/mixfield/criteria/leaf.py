@@ -50,6 +50,7 @@ class Leaf:
     temperatures : increasing, from just above 1 to T_max.
     optima : every optimum seen so far, shared by all leaves.
     annealed : marginals at higher temperatures, shared by all leaves.
+    fewest_changes : variables in which another optimum must differ from the mode to be another interpretation.
     """
 
     solver: MeanFieldSolver
@@ -60,6 +61,7 @@ class Leaf:
     optima: Optima
     annealed: AnnealedMarginals
     rng: np.random.Generator
+    fewest_changes: int = 1
 
     @property
     def energy(self) -> Energy:

@@ -66,6 +66,10 @@ class Lookahead:
             constraint = Cardinality(variables[k : k + 1], labels[variables[k : k + 1]], 1)
             yield Proposal(constraint, score=float(gain[k]))
 
+    def rival(self, leaf: Leaf) -> float:
+        """The bound of the best other optimum of the whole field in a leaf, -inf if none is known."""
+        return self._rival(leaf, leaf.optima.score(leaf.cell), leaf.q.argmax(1))[0]
+
     def _best_candidates(self, leaf: Leaf, estimate: Floats, apart: NDArray[np.bool_]) -> Int64s:
         """The candidates to try: the best by an estimate, and half as many among those that separate a rival."""
         count = int(max(2, min(self.candidates, self.budget // (2 * leaf.q.size))))
@@ -76,7 +80,7 @@ class Lookahead:
         """The best other optimum of the whole field in the cell, and the variables on which it differs."""
         optima = leaf.optima
         agreement = optima.q[:, np.arange(len(labels)), labels]
-        other = optima.standing & ((agreement < 0.2).sum(1) >= 1) & (scores > optima.log_z - 1.0)
+        other = optima.standing & ((agreement < 0.2).sum(1) >= leaf.fewest_changes) & (scores > optima.log_z - 1.0)
         other &= scores > leaf.log_z - self.lightest
         if not other.any():
             return -np.inf, np.zeros(len(labels), bool)

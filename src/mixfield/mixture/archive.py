@@ -7,8 +7,9 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import islice
 from os import PathLike
 from typing import Any
 
@@ -16,16 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _files, _npy
-from mixfield.constraints.cardinality import Cardinality
 from mixfield.elimination.conditionals import Conditionals
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture import levels
+from mixfield.mixture.archive_rows import (
+    constraint_of,
+    float_or_nan,
+    mode_header,
+    mode_of,
+    node_header,
+    node_of,
+    number_or_null,
+)
 from mixfield.mixture.calibration import Blend, Calibration
+from mixfield.mixture.merging import merged_mode
 from mixfield.mixture.node import Node
 from mixfield.mixture.shared_groups import SharedConstraints, share_groups
 from mixfield.solvers.mode import Mode
-
-MakeConstraint = Callable[[dict[str, Any]], Cardinality]
 
 FORMAT = "mixfield-posterior"
 EXACT, COMPACT, COLLAPSED = 1, 2, 3  # versions: marginals as floats, in 16 bits, or either with eliminated variables
@@ -56,27 +64,29 @@ class Contents:
 
 def write(path: str | PathLike[str], contents: Contents, *, compact: bool = False) -> None:
     """Write a posterior; the file appears whole or not at all.  With ``compact``, marginals have 16 bits."""
-    stacked = np.stack([mode.marginals for mode in contents.modes])
+    cells = [cell for mode in contents.modes for _, cell in mode.components()]
+    stacked = np.stack([cell.marginals for cell in cells])
     numbers: dict[str, NDArray[Any]] = _levels(stacked) if compact else {"marginals": stacked}
     header: dict[str, Any] = {
         "format": FORMAT,
         "version": COMPACT if compact else EXACT,
         "exact_log_z": contents.exact_log_z,
-        "map_energy": _number(contents.map_energy),
+        "map_energy": number_or_null(contents.map_energy),
         "t_max": contents.t_max,
         "notes": list(contents.notes),
-        "modes": [_mode_header(mode) for mode in contents.modes],
-        "tree": [_node_header(node) for node in contents.tree],
+        "modes": [mode_header(cell) for cell in cells],
+        "tree": [node_header(node) for node in contents.tree],
     }
     if compact:
         numbers["runs"], numbers["run_counts"] = share_groups(header)
     if contents.best is not None:
         numbers["best"] = contents.best.astype(np.int64)
-    if any(mode.conditionals is not None for mode in contents.modes):
+    if any(cell.conditionals is not None for cell in cells) or len(cells) > len(contents.modes):
         header["version"], header["compact"] = COLLAPSED, compact
-        header[CONDITIONALS], tables = _conditional_arrays(contents.modes)
+        header["cells"] = [len(mode.components()) for mode in contents.modes]
+        header[CONDITIONALS], tables = _conditional_arrays(cells)
         numbers |= tables
-        numbers["labelings"] = np.stack([mode.labeling() for mode in contents.modes]).astype(np.int64)
+        numbers["labelings"] = np.stack([cell.labeling() for cell in cells]).astype(np.int64)
     if contents.calibration is not None:
         header["calibration"] = _calibration_header(contents.calibration)
         numbers |= _evidence(contents.calibration.evidence, compact=compact)
@@ -94,9 +104,9 @@ def read(path: str | PathLike[str]) -> Contents:
     is_compact = header["version"] == COMPACT or bool(header.get("compact"))
     marginals = _read_levels(path) if is_compact else _read_marginals(path)
     try:
-        constraint = _read_constraints(path, marginals.shape).constraint if is_compact else _constraint
-        modes = tuple(_mode(row, q, constraint) for row, q in zip(header["modes"], marginals, strict=True))
-        tree = tuple(_node(row, constraint) for row in header["tree"])
+        constraint = _read_constraints(path, marginals.shape).constraint if is_compact else constraint_of
+        modes = tuple(mode_of(row, q, constraint) for row, q in zip(header["modes"], marginals, strict=True))
+        tree = tuple(node_of(row, constraint) for row in header["tree"])
         _check_numbers(modes, marginals)
         notes = tuple(str(note) for note in header["notes"])
         calibration = _read_calibration(path, header, marginals.shape) if "calibration" in header else None
@@ -107,26 +117,28 @@ def read(path: str | PathLike[str]) -> Contents:
                 replace(mode, labels=labels, conditionals=some)
                 for mode, labels, some in zip(modes, labelings, given, strict=True)
             )
+            modes = _merged(modes, header.get("cells", [1] * len(modes)))
+        if calibration is not None and len(calibration.weights) != len(modes):
+            raise ValueError("calibrated modes must have one cell each")
         map_energy, log_z = header.get("map_energy"), header.get("exact_log_z")
         best = None if map_energy is None else _read_labels(path, "best", marginals.shape[1:-1], marginals.shape[-1])
         return Contents(
             modes, tree, float(header["t_max"]), notes, calibration,
-            None if log_z is None else float(log_z), best, _float(map_energy),
+            None if log_z is None else float(log_z), best, float_or_nan(map_energy),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
 
 
-def _number(value: float) -> float | None:
-    """NaN as null, which every reader of JSON knows."""
-    return None if math.isnan(value) else value
+def _merged(cells: tuple[Mode, ...], counts: list[Any]) -> tuple[Mode, ...]:
+    """Modes of ``counts`` cells each."""
+    if not all(isinstance(count, int) and count > 0 for count in counts) or sum(counts) != len(cells):
+        raise ValueError(f"cells must be numbers above 0 that sum to {len(cells)}")
+    remaining = iter(cells)
+    return tuple(merged_mode(list(islice(remaining, count))) for count in counts)
 
 
-def _float(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
-
-
-def _conditional_arrays(modes: tuple[Mode, ...]) -> tuple[list[int], dict[str, NDArray[Any]]]:
+def _conditional_arrays(modes: Sequence[Mode]) -> tuple[list[int], dict[str, NDArray[Any]]]:
     """Which tables of eliminated variables each mode has, -1 for none, and the arrays of those that differ."""
     numbers: dict[bytes, int] = {}
     arrays: dict[str, NDArray[Any]] = {}
@@ -337,56 +349,3 @@ def _write_npz(file: Any, arrays: dict[str, NDArray[Any]]) -> None:
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, buffer.getvalue())
-
-
-def _constraint_header(constraint: Cardinality) -> dict[str, Any]:
-    return {
-        "group": constraint.group.tolist(),
-        "labels": constraint.labels.tolist(),
-        "count": constraint.count,
-        "sign": constraint.sign,
-    }
-
-
-def _constraint(row: dict[str, Any]) -> Cardinality:
-    return Cardinality(np.array(row["group"]), np.array(row["labels"]), int(row["count"]), int(row["sign"]))
-
-
-def _mode_header(mode: Mode) -> dict[str, Any]:
-    return {
-        "log_z": mode.log_z,
-        "constraints": [_constraint_header(c) for c in mode.constraints],
-        "mass_inside": mode.mass_inside,
-        "converged": mode.converged,
-        "iterations": mode.iterations,
-        "temperature": mode.temperature,
-        "energy": _number(mode.energy),
-    }
-
-
-def _mode(row: dict[str, Any], marginals: NDArray[np.float64], constraint: MakeConstraint) -> Mode:
-    return Mode(
-        marginals=marginals,
-        log_z=float(row["log_z"]),
-        constraints=tuple(constraint(c) for c in row["constraints"]),
-        mass_inside=float(row["mass_inside"]),
-        converged=bool(row["converged"]),
-        iterations=int(row["iterations"]),
-        temperature=float(row["temperature"]),
-        energy=_float(row.get("energy")),
-    )
-
-
-def _node_header(node: Node) -> dict[str, Any]:
-    return {
-        "parent": node.parent,
-        "constraint": None if node.constraint is None else _constraint_header(node.constraint),
-        "temperature": node.temperature,
-        "log_z": node.log_z,
-        "mode": node.mode,
-    }
-
-
-def _node(row: dict[str, Any], constraint: MakeConstraint) -> Node:
-    cut = None if row["constraint"] is None else constraint(row["constraint"])
-    return Node(int(row["parent"]), cut, float(row["temperature"]), float(row["log_z"]), int(row["mode"]))

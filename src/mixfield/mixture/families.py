@@ -23,6 +23,7 @@ from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.dense_finder import DenseModeFinder
 from mixfield.mixture.direct_finder import DirectFinder
 from mixfield.mixture.finder import ModeFinder
+from mixfield.mixture.interpretations import SHARE
 from mixfield.solvers.base import MeanFieldSolver
 
 
@@ -57,10 +58,12 @@ class Family:
     ----------
     criterion : from an energy to the criterion that cuts it.
     finder : from settings to the finder of the modes of its cells.
+    min_distance : share of the variables in which two modes differ at least, see `infer`.
     """
 
     criterion: Callable[[Any], Criterion]
     finder: MakeFinder
+    min_distance: float = 0.0
 
 
 def annealed_search(settings: FinderSettings) -> ModeFinder:
@@ -105,6 +108,7 @@ _FAMILIES = {
         # a trial of a cut costs ten times as much with the large tables of a collapsed field
         lambda energy: Lookahead() if energy.is_binary_pairwise else Lookahead(candidates=12),
         annealed_search,
+        min_distance=SHARE,
     ),
     "generic": Family(lambda _: Lookahead(), annealed_search),
     "dense": Family(lambda _: MostPlausible(), _dense_finder),

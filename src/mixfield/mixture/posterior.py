@@ -99,12 +99,24 @@ class MixturePosterior:
     def root_mode(self) -> int:
         """Which mode is the mean field of the whole field; 0 where the tree is not known."""
         root = self.tree[0].log_z if self.tree else self.modes[0].log_z
-        return int(np.argmin(np.abs(self._bounds - root)))
+        return int(np.argmin([min(abs(c.log_z - root) for _, c in mode.components()) for mode in self.modes]))
 
     def mode_marginals(self, k: int) -> Floats:
         """(*shape, L) marginals of one mode in the mixture: its mean field, blended with the evidence if calibrated."""
-        marginals = self.modes[k].marginals
-        return marginals if self.calibration is None else self.calibration.blend(marginals)
+        return self._blended(self.modes[k])
+
+    def _blended(self, mode: Mode) -> Floats:
+        return mode.marginals if self.calibration is None else self.calibration.blend(mode.marginals)
+
+    @property
+    def _cells(self) -> tuple[Floats, list[Mode]]:
+        """Weights and modes of single cells: the product distributions of which the mixture consists."""
+        parts = [
+            (weight * share, cell)
+            for weight, mode in zip(self.weights, self.modes, strict=True)
+            for share, cell in mode.components()
+        ]
+        return np.array([weight for weight, _ in parts]), [cell for _, cell in parts]
 
     def marginals(self, weights: ArrayLike | None = None) -> Floats:
         """(*shape, L) marginals of the mixture, with its own weights or others (K,)."""
@@ -129,10 +141,11 @@ class MixturePosterior:
         _arrays.at_least("n", n, 0)
         generator = _arrays.generator(rng)
         draws = np.empty((n, *self.shape), np.int64)
-        chosen = generator.choice(len(self.modes), n, p=self.weights)
+        weights, cells = self._cells
+        chosen = generator.choice(len(cells), n, p=weights)
         for k in np.unique(chosen):
             rows = np.flatnonzero(chosen == k)
-            marginals, given = self.mode_marginals(int(k)), self.modes[int(k)].conditionals
+            marginals, given = self._blended(cells[k]), cells[k].conditionals
             if given is None:
                 draws[rows] = _drawn(marginals, len(rows), generator)
             else:
@@ -148,14 +161,14 @@ class MixturePosterior:
         lead = labels.shape[: labels.ndim - len(self.shape)]
         _arrays.check_shape("x", labels, (*lead, *self.shape), "ending in the shape of the field")
         flat = labels.reshape(math.prod(lead), -1)
+        weights, cells = self._cells
         with np.errstate(divide="ignore"):
-            weights = np.log(self.weights)
-            terms = [weight + self._mode_log_prob(k, flat) for k, weight in enumerate(weights)]
+            terms = [w + self._cell_log_prob(cell, flat) for w, cell in zip(np.log(weights), cells, strict=True)]
         return _simplex.log_sum_exp(np.stack(terms)).reshape(lead)
 
-    def _mode_log_prob(self, k: int, x: NDArray[np.int64]) -> Floats:
+    def _cell_log_prob(self, cell: Mode, x: NDArray[np.int64]) -> Floats:
         """(N,) log Q_k of labelings (N, n)."""
-        marginals, given = self.mode_marginals(k), self.modes[k].conditionals
+        marginals, given = self._blended(cell), cell.conditionals
         log = np.log(marginals.reshape(-1, marginals.shape[-1]))
         variables = np.arange(len(log)) if given is None else given.kept
         product = log[variables, x[:, variables]].sum(-1)

@@ -20,6 +20,7 @@ from mixfield.mixture.annealing_finder import Search
 from mixfield.mixture.collapsed_cells import with_collapsed_cells
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
+from mixfield.mixture.interpretations import fewest_changes, with_interpretations
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.restoring import with_eliminated, with_energies
 from mixfield.mixture.tree_builder import Order, TreeBuilder
@@ -59,6 +60,7 @@ def infer(
     t_max: float | None = None,
     finder: MakeFinder | None = None,
     collapse: bool | int | None = None,
+    min_distance: float | None = None,
     seconds: float | None = None,
     progress: Progress = None,
 ) -> MixturePosterior:
@@ -80,6 +82,9 @@ def infer(
     collapse : whether variables of a `FactorGraph` are summed out exactly before the rest is cut into modes, where the
         table of a variable and its neighbours has at most 64 entries, or this many.  By default they are, unless a
         criterion, clamp, finder or t_max is given, which refer to all variables; False is the paper's method.
+    min_distance : share of the variables that can change in which the labels of two modes differ at least.  Cells that
+        differ in fewer are one mode, with the sum of their weights; they raise ``log_z`` all the same.  By default 0.02
+        for a `FactorGraph`, under the same conditions as ``collapse``; with 0 every cell is a mode, as in the paper.
     seconds : after these no further cut is made, and no slower cooling begun: the answer is the best so far, with fewer
         modes if need be.  By default there is no limit.
     progress : called with the number of modes found so far; by default a bar appears on a terminal after two seconds,
@@ -110,8 +115,11 @@ def infer(
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
     reduced, labels = solver_for(energy, solver).reduced()
-    if collapse is None and len(reduced.allowed) <= LARGEST_COLLAPSED:
-        collapse = criterion is None and clamp is None and finder is None and t_max is None
+    by_default = criterion is None and clamp is None and finder is None and t_max is None
+    if collapse is None:
+        collapse = by_default and len(reduced.allowed) <= LARGEST_COLLAPSED
+    if min_distance is None:
+        min_distance = family_of(reduced).min_distance if by_default else 0.0
     limit = _largest_table(collapse or False)
     collapsed = collapsed_solver(energy, solver, limit=limit, keep=max(FEWEST_KEPT, n_modes)) if limit else None
     rest = collapsed or reduced
@@ -119,7 +127,7 @@ def infer(
     with shown(progress, "modes", n_modes) as advance:
         builder = _builder(
             rest.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
-            finder=finder, deadline=deadline,
+            finder=finder, deadline=deadline, min_distance=_arrays.share("min_distance", min_distance),
         )  # fmt: skip
         notes = _grow(builder, n_modes, advance)
     posterior = builder.posterior(notes)
@@ -135,7 +143,9 @@ def infer(
         found = builder.finder.optima.q.argmax(-1)
         seen = found if collapsed is None else collapsed.conditionals.complete(found)
         posterior = with_energies(posterior, energy, [*reduced.good_states.argmax(-1), *seen])
-    for note in notes if len(posterior.modes) < n_modes else ():
+    sizes = reduced.allowed.sum(1) if collapsed is None else collapsed.conditionals.sizes
+    posterior = with_interpretations(posterior, fewest_changes(min_distance, sizes), n_modes)
+    for note in posterior.notes if len(posterior.modes) < n_modes else ():
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
     return posterior
@@ -173,6 +183,7 @@ def _grow(builder: TreeBuilder, n_modes: int, progress: Advance | None) -> tuple
         return (f"{builder.obstacle}: 1 mode instead of {n_modes}" if n_modes > 1 else builder.obstacle,)
     builder.improve_root()
     builder.grow(n_modes, progress)
+    builder.separate(n_modes)
     found = len(builder.leaves)
     builder.polish()
     if found < n_modes and builder.deadline.passed:
@@ -193,6 +204,7 @@ def _builder(
     t_max: float | None,
     finder: MakeFinder | None,
     deadline: Deadline,
+    min_distance: float = 0.0,
 ) -> TreeBuilder:
     """A tree with its root, with the defaults of the solver's family."""
     family, generator = family_of(solver), _arrays.generator(rng)
@@ -200,6 +212,7 @@ def _builder(
     t_max = solver.critical_temperature() if t_max is None else _arrays.positive("t_max", t_max)
     make = finder or family.finder
     modes = make(FinderSettings(solver, criterion, t_max, generator, clamp, search, deadline))
-    builder = TreeBuilder(solver, criterion, order, modes, t_max, generator, deadline)
+    fewest = fewest_changes(min_distance, solver.allowed.sum(1))
+    builder = TreeBuilder(solver, criterion, order, modes, t_max, generator, deadline, max(fewest, 1))
     builder.start()
     return builder

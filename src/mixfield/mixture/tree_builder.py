@@ -14,16 +14,19 @@ from mixfield import _arrays
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.annealed import AnnealedMarginals
-from mixfield.criteria.base import Criterion
+from mixfield.criteria.base import Criterion, KnowsRivals
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.errors import InfeasibleError
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.finder import ModeFinder
+from mixfield.mixture.interpretations import group_cells
 from mixfield.mixture.node import Node
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.solvers.base import MeanFieldSolver
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.temperature import temperature_steps
+
+CELLS_PER_MODE = 2  # of a tree whose cells are merged into modes
 
 Order = Callable[[Sequence[Leaf], Sequence[Proposal]], int]
 
@@ -107,6 +110,7 @@ class TreeBuilder:
     t_max : temperature above which the field has one mode.
     rng : shared by all leaves.
     deadline : after which no leaf is cut or improved.
+    fewest_changes : variables in which the labels of two interpretations differ at least.
     """
 
     solver: MeanFieldSolver
@@ -116,6 +120,7 @@ class TreeBuilder:
     t_max: float
     rng: np.random.Generator
     deadline: Deadline = field(default_factory=Deadline)
+    fewest_changes: int = 1
     nodes: list[_TreeNode] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -162,6 +167,29 @@ class TreeBuilder:
                 return
             if progress is not None:
                 progress(len(self.leaves))
+
+    @property
+    def n_interpretations(self) -> int:
+        """How many leaves are interpretations of their own."""
+        leaves = [self.nodes[k].leaf for k in self.leaves]
+        labelings = np.stack([leaf.q.argmax(-1) for leaf in leaves])
+        return len(group_cells(labelings, [leaf.log_z for leaf in leaves], self.fewest_changes))
+
+    def separate(self, n_modes: int) -> None:
+        """Cut leaves that contain another interpretation, until there are ``n_modes`` of them."""
+        if not isinstance(self.criterion, KnowsRivals):
+            return
+        refused: set[int] = set()
+        while len(self.leaves) < CELLS_PER_MODE * n_modes and not self.deadline.passed and self.obstacle is None:
+            leaves = [k for k in self.leaves if k not in refused]
+            rivals = [self.criterion.rival(self.nodes[k].leaf) for k in leaves]
+            if self.n_interpretations >= n_modes or max(rivals, default=-np.inf) == -np.inf:
+                return
+            place = leaves[int(np.argmax(rivals))]
+            self.nodes[place].proposals = None  # made before the rival was known
+            proposal = self._proposals(place).first()
+            if proposal is None or not self._cut(place, proposal):
+                refused.add(place)
 
     def split(self, wanted: int) -> bool:
         """Cut one leaf in two, with ``wanted`` such cuts to come; False when no leaf can be cut."""
@@ -253,6 +281,7 @@ class TreeBuilder:
             optima=self.finder.optima,
             annealed=self._annealed,
             rng=self.rng,
+            fewest_changes=self.fewest_changes,
         )
         self.nodes.append(_TreeNode(leaf, parent, proposal, solution))
 

@@ -100,11 +100,19 @@ def _children(tree: Sequence[Node]) -> list[list[int]]:
 
 
 def _weights(posterior: MixturePosterior) -> list[float]:
-    """The weight of the modes below each node."""
-    total = [float(posterior.weights[node.mode]) if node.mode >= 0 else 0.0 for node in posterior.tree]
+    """The weight of the cells below each node."""
+    total = [_leaf_weight(posterior, node) for node in posterior.tree]
     for k in range(len(total) - 1, 0, -1):  # children come after their parents
         total[posterior.tree[k].parent] += total[k]
     return total
+
+
+def _leaf_weight(posterior: MixturePosterior, node: Node) -> float:
+    """The share of a leaf in the weight of its mode, which may consist of several cells; 0 for other nodes."""
+    if node.mode < 0:
+        return 0.0
+    weight, mode = float(posterior.weights[node.mode]), posterior.modes[node.mode]
+    return weight * float(np.exp(node.log_z - mode.log_z)) if mode.cells else weight
 
 
 def _layout(children: Sequence[Sequence[int]]) -> tuple[list[int], list[float]]:

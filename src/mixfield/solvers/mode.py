@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _simplex
 from mixfield.elimination.conditionals import Conditionals
 
 
@@ -28,6 +29,9 @@ class Mode:
     conditionals : distributions of the variables that were summed out, given the others; None if there are none.  The
         mode is then a product distribution of the others times these.
     labels : (*shape) what `labeling` returns; None for the most probable label of each variable.
+    cells : the modes of disjoint cells whose mixture this mode is, the heaviest first, with weights in proportion to
+        exp(A_c); empty for a mode of one cell.  ``constraints`` are then those that all of them share, ``energy`` and
+        `labeling` those of the heaviest.
     """
 
     marginals: NDArray[np.float64]
@@ -40,14 +44,23 @@ class Mode:
     energy: float = float("nan")
     labels: NDArray[np.int64] | None = None
     conditionals: Conditionals | None = None
+    cells: tuple[Mode, ...] = ()
 
     def __repr__(self) -> str:
         *shape, labels = self.marginals.shape
         inside = f", mass_inside={self.mass_inside:.6g}" if self.constraints else ""
+        merged = f", {len(self.cells)} cells" if self.cells else ""
         return (
             f"Mode({tuple(shape)} variables with {labels} labels, log_z={self.log_z:.6g}, "
-            f"{len(self.constraints)} constraints{inside}, converged={self.converged})"
+            f"{len(self.constraints)} constraints{inside}{merged}, converged={self.converged})"
         )
+
+    def components(self) -> list[tuple[float, Mode]]:
+        """The modes of single cells that this mode is a mixture of, each with its share: itself if it is of one."""
+        if not self.cells:
+            return [(1.0, self)]
+        shares = _simplex.softmax(np.array([cell.log_z for cell in self.cells]))
+        return list(zip(shares.tolist(), self.cells, strict=True))
 
     def labeling(self) -> NDArray[np.int64]:
         """Most probable label of each variable, (*shape).

@@ -48,3 +48,17 @@ def test_lookahead_options_change_the_answer(two_wells):
 def test_nothing_left_to_cut(two_wells):
     cell = Cell(np.ones((9, 2), bool)).cut(mf.constraints.Cardinality(np.arange(9), 1, 9))
     assert list(mf.criteria.Lookahead().propose(leaf_of(two_wells, cell=cell))) == []
+
+
+def test_a_rival_differs_in_enough_variables(two_wells):
+    leaf = leaf_of(two_wells)
+    down = mf.mean_field(two_wells, start=np.full((3, 3, 2), [0.99, 0.01]))
+    leaf.optima.add(leaf.q[None], np.array([leaf.log_z]), standing=True)
+    assert mf.criteria.Lookahead().rival(leaf) == -np.inf
+    leaf.optima.add(down.marginals.reshape(1, 9, 2), np.array([down.log_z]), standing=True)
+    assert mf.criteria.Lookahead().rival(leaf) == pytest.approx(down.log_z)
+    leaf.fewest_changes = 9
+    assert mf.criteria.Lookahead().rival(leaf) == pytest.approx(down.log_z)
+    leaf.fewest_changes = 10
+    assert mf.criteria.Lookahead().rival(leaf) == -np.inf
+    assert next(iter(mf.criteria.Lookahead().propose(leaf))).score < np.inf

@@ -16,6 +16,7 @@ from mixfield import _npy
 from mixfield.apps.pictures import resize_bilinear
 from mixfield.constraints import Cardinality
 from mixfield.errors import FileFormatError
+from mixfield.mixture.interpretations import with_interpretations
 
 
 @pytest.fixture(scope="module")
@@ -358,3 +359,33 @@ def test_shapes_of_a_compact_file_that_are_none(post, tmp_path, shape):
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(FileFormatError, match=r"its shape must be \(\*shape, L\), got \["):
         mf.load(tmp_path / "bad.npz")
+
+
+@pytest.fixture(scope="module")
+def merged():
+    """Eight cells as fewer modes."""
+    return with_interpretations(mf.infer(mf.datasets.random_ising(4, rng=5), 8, min_distance=0), 4, 8)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_modes_of_several_cells(merged, tmp_path, compact):
+    merged.save(tmp_path / "a.npz", compact=compact)
+    back = mf.load(tmp_path / "a.npz")
+    assert [len(mode.cells) for mode in back.modes] == [len(mode.cells) for mode in merged.modes] != [0] * 8
+    np.testing.assert_array_equal(back.weights, merged.weights)
+    np.testing.assert_array_equal(back.labelings(), merged.labelings())
+    np.testing.assert_array_equal(back.sample(20), merged.sample(20))
+    np.testing.assert_allclose(back.marginals(), merged.marginals(), atol=4e-5)
+    assert repr(back.tree) == repr(merged.tree)
+
+
+@pytest.mark.parametrize("cells", [[9], [8, 0], [7, 2], ["8"], [4.0, 4.0]])
+def test_numbers_of_cells_that_do_not_fit(merged, tmp_path, cells):
+    merged.save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as archive:
+        arrays = dict(archive)
+    header = json.loads(arrays["header"].tobytes()) | {"cells": cells}
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(tmp_path / "b.npz", **arrays)
+    with pytest.raises(FileFormatError, match="cells must be numbers above 0 that sum to 8"):
+        mf.load(tmp_path / "b.npz")

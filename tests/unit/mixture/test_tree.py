@@ -281,6 +281,6 @@ def test_a_mixture_is_never_below_the_mean_field_of_the_best_state():
     state = minimum_cut(graph)
     single = mf.mean_field(graph, start=one_hot(state.reshape(20, 20), 2))
     for collapse in (False, True):
-        post = mf.infer(graph, 2, collapse=collapse, search=Search(root=1, root_sweeps=2, flips=0))
+        post = mf.infer(graph, 2, collapse=collapse, min_distance=0, search=Search(root=1, root_sweeps=2, flips=0))
         assert post.log_z >= single.log_z
         assert post.map_energy <= graph.of(state.reshape(20, 20)) + 1e-9

@@ -185,3 +185,22 @@ def test_the_heaviest_mode_is_the_first_and_leaves_know_their_mode():
     for node in post.tree:
         if node.mode >= 0:
             assert node.log_z == post.modes[node.mode].log_z
+
+
+def test_leaves_with_another_interpretation_are_cut_further():
+    """One cut is made; the two wells of a zero field share the root, or a cell, until `separate` cuts it."""
+    graph = mf.FactorGraph.ising([0.3] + [0.0] * 29, [(k, k + 1) for k in range(29)], 2.0)
+    tree = start_tree(graph)
+    tree.fewest_changes = tree.nodes[0].leaf.fewest_changes = 20
+    assert tree.n_interpretations == 1
+    tree.separate(2)
+    assert tree.n_interpretations == 2
+    before = len(tree.leaves)
+    tree.separate(2)
+    assert len(tree.leaves) == before <= 4
+
+
+def test_a_criterion_without_rivals_is_not_asked_for_more():
+    tree = start_tree(ENERGIES["ising"](), criterion=mf.criteria.PhaseTransition())
+    tree.separate(4)
+    assert len(tree.leaves) == 1

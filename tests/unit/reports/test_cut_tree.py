@@ -10,6 +10,7 @@ from page_reading import facts_of
 
 import mixfield as mf
 from mixfield.constraints.cardinality import Cardinality
+from mixfield.mixture.interpretations import with_interpretations
 from mixfield.mixture.node import Node
 from mixfield.reports.cut_tree import MARGIN, tree_facts, tree_section, tree_svg
 from mixfield.reports.field_page import field_page
@@ -78,3 +79,13 @@ def test_the_drawing_holds_every_node():
         for b in range(a):
             assert (np.abs(boxes[a, :2] - boxes[b, :2]) >= boxes[a, 2:]).any()
     assert text.count("<path ") == 10
+
+
+def test_leaves_of_one_mode_share_its_weight():
+    cells = mf.infer(mf.datasets.random_ising(4, rng=5), 8, min_distance=0)
+    post = with_interpretations(cells, 4, 8)
+    facts = tree_facts(post, list)
+    assert len(post.modes) < 8
+    assert facts[0]["weight"] == pytest.approx(1.0)
+    for k, weight in enumerate(post.weights):
+        assert sum(fact["weight"] for fact in facts if fact["mode"] == k) == pytest.approx(weight)
