@@ -58,6 +58,7 @@ class Contents:
     notes: tuple[str, ...]
     calibration: Calibration | None = None
     exact_log_z: float | None = None
+    log_z_estimate: float | None = None
     best: NDArray[np.int64] | None = None
     map_energy: float = float("nan")
 
@@ -71,6 +72,7 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
         "format": FORMAT,
         "version": COMPACT if compact else EXACT,
         "exact_log_z": contents.exact_log_z,
+        "log_z_estimate": contents.log_z_estimate,
         "map_energy": number_or_null(contents.map_energy),
         "t_max": contents.t_max,
         "notes": list(contents.notes),
@@ -120,14 +122,19 @@ def read(path: str | PathLike[str]) -> Contents:
             modes = _merged(modes, header.get("cells", [1] * len(modes)))
         if calibration is not None and len(calibration.weights) != len(modes):
             raise ValueError("calibrated modes must have one cell each")
-        map_energy, log_z = header.get("map_energy"), header.get("exact_log_z")
+        map_energy = header.get("map_energy")
         best = None if map_energy is None else _read_labels(path, "best", marginals.shape[1:-1], marginals.shape[-1])
         return Contents(
             modes, tree, float(header["t_max"]), notes, calibration,
-            None if log_z is None else float(log_z), best, float_or_nan(map_energy),
+            _optional(header.get("exact_log_z")), _optional(header.get("log_z_estimate")), best,
+            float_or_nan(map_energy),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def _optional(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _merged(cells: tuple[Mode, ...], counts: list[Any]) -> tuple[Mode, ...]:

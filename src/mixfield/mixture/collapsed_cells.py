@@ -49,10 +49,8 @@ def with_collapsed_cells(
 
 def _mode_of_cell(mode: Mode, whole: FactorGraphSolver, limit: int, rng: np.random.Generator) -> Mode | None:
     """The mode of the collapsed cell, if its bound is higher."""
-    cell = Cell(whole.allowed)
-    for constraint in mode.constraints:
-        cell = cell.cut(constraint)
-    solver = collapsed(_restricted(whole, cell), limit, 1) if cell.is_strict else None
+    cell = cell_of(mode, whole)
+    solver = collapsed(restricted(whole, cell), limit, 1) if cell.is_strict else None
     if solver is None:
         return None
     starts = _starts(solver, mode, rng)
@@ -71,7 +69,15 @@ def _mode_of_cell(mode: Mode, whole: FactorGraphSolver, limit: int, rng: np.rand
     return restored_modes([found], solver.conditionals, whole.energy)[0]
 
 
-def _restricted(whole: FactorGraphSolver, cell: Cell) -> FactorGraphSolver:
+def cell_of(mode: Mode, whole: FactorGraphSolver) -> Cell:
+    """The cell that the constraints of a mode cut out."""
+    cell = Cell(whole.allowed)
+    for constraint in mode.constraints:
+        cell = cell.cut(constraint)
+    return cell
+
+
+def restricted(whole: FactorGraphSolver, cell: Cell) -> FactorGraphSolver:
     """The solver of the graph with the labels of a cell."""
     graph: FactorGraph = whole.energy
     return FactorGraphSolver(replace(graph, unary=np.where(cell.allowed, graph.unary, np.inf)), whole.options)

@@ -41,6 +41,8 @@ class MixturePosterior:
     calibration : calibrated weights and how marginals are blended with the evidence; None where the weights are those
         of the paper.
     exact_log_z : log Z, where the field is so small that it was computed; None elsewhere.
+    log_z_estimate : log Z by belief propagation inside the cells, which may be above or below it; None unless
+        ``mf.infer(..., estimate=True)`` asked for it.
     best : (*shape) the labeling of lowest energy that was seen, and ``map_energy`` its energy; None and NaN where
         energies were not computed.
     """
@@ -51,6 +53,7 @@ class MixturePosterior:
     notes: tuple[str, ...] = ()
     calibration: Calibration | None = None
     exact_log_z: float | None = None
+    log_z_estimate: float | None = None
     best: NDArray[np.int64] | None = None
     map_energy: float = float("nan")
 

@@ -15,8 +15,9 @@ from mixfield.constraints.firm_clamp import FirmClamp
 from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.energy.base import Energy, check
-from mixfield.errors import FewerModesWarning
+from mixfield.errors import FewerModesWarning, MixfieldError
 from mixfield.mixture.annealing_finder import Search
+from mixfield.mixture.bethe_estimate import bethe_log_z
 from mixfield.mixture.collapsed_cells import with_collapsed_cells
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
@@ -26,12 +27,13 @@ from mixfield.mixture.restoring import with_eliminated, with_energies
 from mixfield.mixture.tree_builder import Order, TreeBuilder
 from mixfield.solvers.base import MeanFieldSolver
 from mixfield.solvers.dispatch import collapsed_solver, solver_for
+from mixfield.solvers.factor_graph import FactorGraphSolver
 from mixfield.solvers.mean_field import warn_if_doubtful
 from mixfield.solvers.options import Solver
 
 LARGEST_TABLE = 64  # entries of the table of an eliminated variable and its neighbours
 LARGEST_COLLAPSED = 50_000  # variables up to which that is the default: tables are made one by one
-FEWEST_KEPT = 16  # variables that are left to be cut, or one per mode
+FEWEST_KEPT, MOST_KEPT = 16, 32  # variables that are left to be cut: one per mode within these limits
 
 
 def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:  # noqa: ARG001
@@ -61,6 +63,7 @@ def infer(
     finder: MakeFinder | None = None,
     collapse: bool | int | None = None,
     min_distance: float | None = None,
+    estimate: bool = False,
     seconds: float | None = None,
     progress: Progress = None,
 ) -> MixturePosterior:
@@ -85,6 +88,8 @@ def infer(
     min_distance : share of the variables that can change in which the labels of two modes differ at least.  Cells that
         differ in fewer are one mode, with the sum of their weights; they raise ``log_z`` all the same.  By default 0.02
         for a `FactorGraph`, under the same conditions as ``collapse``; with 0 every cell is a mode, as in the paper.
+    estimate : whether ``log_z_estimate`` is computed: log Z of a `FactorGraph` by belief propagation inside the cells,
+        usually much closer than ``log_z``, but not a bound.
     seconds : after these no further cut is made, and no slower cooling begun: the answer is the best so far, with fewer
         modes if need be.  By default there is no limit.
     progress : called with the number of modes found so far; by default a bar appears on a terminal after two seconds,
@@ -115,13 +120,15 @@ def infer(
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
     reduced, labels = solver_for(energy, solver).reduced()
+    if estimate:
+        _with_tables(reduced)
     by_default = criterion is None and clamp is None and finder is None and t_max is None
     if collapse is None:
         collapse = by_default and len(reduced.allowed) <= LARGEST_COLLAPSED
     if min_distance is None:
         min_distance = family_of(reduced).min_distance if by_default else 0.0
     limit = _largest_table(collapse or False)
-    collapsed = collapsed_solver(energy, solver, limit=limit, keep=max(FEWEST_KEPT, n_modes)) if limit else None
+    collapsed = collapsed_solver(energy, solver, limit=limit, keep=_kept(n_modes)) if limit else None
     rest = collapsed or reduced
     deadline = Deadline(None if seconds is None else _arrays.positive("seconds", seconds))
     with shown(progress, "modes", n_modes) as advance:
@@ -137,6 +144,8 @@ def infer(
         if not collapsed.whole.energy.is_binary_pairwise or collapsed.whole.energy.has_hard_factors:
             # a cut of such tables decides many labels; on a grid it frees a variable or two, for a tenth of the time
             posterior = with_collapsed_cells(posterior, collapsed.whole, limit, builder.rng, deadline)
+    if estimate:
+        posterior = replace(posterior, log_z_estimate=bethe_log_z(posterior, _with_tables(reduced), limit, deadline))
     if labels is not None:
         posterior = posterior.with_labels(labels, energy.n_labels)
     if reduced.reports_energies:
@@ -149,6 +158,20 @@ def infer(
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
     return posterior
+
+
+def _with_tables(solver: MeanFieldSolver) -> FactorGraphSolver:
+    """The solver, if its energy consists of tables."""
+    if not isinstance(solver, FactorGraphSolver):
+        raise MixfieldError(
+            f"estimate=True needs the tables of a FactorGraph, got {type(solver.energy).__name__}; leave it out"
+        )
+    return solver
+
+
+def _kept(n_modes: int) -> int:
+    """How many variables must be left when others are summed out."""
+    return max(FEWEST_KEPT, min(n_modes, MOST_KEPT))
 
 
 def _largest_table(collapse: bool | int) -> int:

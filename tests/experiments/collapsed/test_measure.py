@@ -34,4 +34,5 @@ def test_a_model(tmp_path):
     assert tasks(tmp_path.parent, (MODEL,)) == {}
     row = measure(MODEL, "small", path)
     assert row["bound"] <= row["log_z"] + 1e-4
+    assert row["bound"] <= row["estimate"] < row["log_z"] + 1.0
     assert (row["name"], row["source"]) == ("small", "small.uai")

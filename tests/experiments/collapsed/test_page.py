@@ -9,8 +9,8 @@ MADE_BY = {"command": "python -m experiments collapsed", "versions": {"mixfield"
 
 def _row(kind, name, bound, control, log_z=None):
     return {
-        "kind": kind, "name": name, "source": 100, "log_z": log_z, "bound": bound, "one_mode": bound, "modes": 3,
-        "nearest": 7, "seconds": 0.5, "control": control, "control_seconds": 0.25,
+        "kind": kind, "name": name, "source": 100, "log_z": log_z, "bound": bound, "estimate": bound / 2,
+        "one_mode": bound, "modes": 3, "nearest": 7, "seconds": 0.5, "control": control, "control_seconds": 0.25,
     }  # fmt: skip
 
 
@@ -25,7 +25,9 @@ def test_tables(tmp_path):
     ]
     text = write_page(rows, MADE_BY, tmp_path).read_text()
     assert "| mixed weller | 2 | 1.500 | 1.000 to 2.000 | 5.50 | 0.50 |" in text
+    assert "The bound is closer to log Z than BP, or within 0.001 nats of it, on 2 of 3 models." in text
     assert "on 2 of 3 models. Median error in nats: Promedus 0.750." in text
-    assert "| Promedus_3 | 0.000 | -0.750 | fails | 3 | 0.50 | 0.25 |" in text
+    assert "on 3 of 3 models. Median error in nats: Promedus 0.375." in text
+    assert "| Promedus_3 | 0.000 | -0.750 | -0.375 | fails | 3 | 0.50 | 0.25 |" in text
     assert "| mixed mmmf | 100 | +2.00 | 3 | 7 | 0.50 | 0.25 |" in text
     assert (tmp_path / "collapsed.json").exists()

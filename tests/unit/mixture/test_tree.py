@@ -284,3 +284,9 @@ def test_a_mixture_is_never_below_the_mean_field_of_the_best_state():
         post = mf.infer(graph, 2, collapse=collapse, min_distance=0, search=Search(root=1, root_sweeps=2, flips=0))
         assert post.log_z >= single.log_z
         assert post.map_energy <= graph.of(state.reshape(20, 20)) + 1e-9
+
+
+def test_many_modes_leave_enough_to_sum_out():
+    """More modes than variables: the field is collapsed as before."""
+    graph = mf.datasets.random_ising(6, preset="weller", rng=0)
+    assert mf.infer(graph, 64, min_distance=0).modes[0].conditionals is not None
