@@ -14,6 +14,7 @@ from mixfield.constraints.clamp import Clamp
 from mixfield.constraints.firm_clamp import FirmClamp
 from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.elimination.feasibility import contradiction
 from mixfield.energy.base import Energy, check
 from mixfield.errors import FewerModesWarning, MixfieldError
 from mixfield.mixture.annealing_finder import Search
@@ -26,6 +27,7 @@ from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.restoring import with_eliminated, with_energies
 from mixfield.mixture.tree_builder import Order, TreeBuilder
 from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.collapsed import CollapsedSolver
 from mixfield.solvers.dispatch import collapsed_solver, solver_for
 from mixfield.solvers.factor_graph import FactorGraphSolver
 from mixfield.solvers.mean_field import warn_if_doubtful
@@ -34,6 +36,7 @@ from mixfield.solvers.options import Solver
 LARGEST_TABLE = 64  # entries of the table of an eliminated variable and its neighbours
 LARGEST_COLLAPSED = 50_000  # variables up to which that is the default: tables are made one by one
 FEWEST_KEPT, MOST_KEPT = 16, 32  # variables that are left to be cut: one per mode within these limits
+NOT_PROVEN = "whether there is one is not known; a thorough search= may find it"
 
 
 def breadth_first(leaves: Sequence[Leaf], proposals: Sequence[Proposal]) -> int:  # noqa: ARG001
@@ -137,13 +140,11 @@ def infer(
             finder=finder, deadline=deadline, min_distance=_arrays.share("min_distance", min_distance),
         )  # fmt: skip
         notes = _grow(builder, n_modes, advance)
-    posterior = builder.posterior(notes)
-    posterior = replace(posterior, exact_log_z=rest.cheap_log_z())
+    if not builder.is_feasible and isinstance(reduced, FactorGraphSolver):
+        notes = (*notes, contradiction(reduced.energy) or NOT_PROVEN)
+    posterior = replace(builder.posterior(notes), exact_log_z=rest.cheap_log_z())
     if collapsed is not None:
-        posterior = with_eliminated(posterior, collapsed.conditionals, energy)
-        if not collapsed.whole.energy.is_binary_pairwise or collapsed.whole.energy.has_hard_factors:
-            # a cut of such tables decides many labels; on a grid it frees a variable or two, for a tenth of the time
-            posterior = with_collapsed_cells(posterior, collapsed.whole, limit, builder.rng, deadline)
+        posterior = _with_eliminated(posterior, collapsed, energy, limit, builder)
     if estimate:
         posterior = replace(posterior, log_z_estimate=bethe_log_z(posterior, _with_tables(reduced), limit, deadline))
     if labels is not None:
@@ -158,6 +159,17 @@ def infer(
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
     return posterior
+
+
+def _with_eliminated(
+    posterior: MixturePosterior, collapsed: CollapsedSolver, energy: Energy, limit: int, builder: TreeBuilder
+) -> MixturePosterior:
+    """The posterior of the whole field, from that of the variables that were kept."""
+    posterior = with_eliminated(posterior, collapsed.conditionals, energy)
+    graph = collapsed.whole.energy
+    if graph.is_binary_pairwise and not graph.has_hard_factors:
+        return posterior  # a cut frees a variable or two, for a tenth of the time; one of other tables decides many
+    return with_collapsed_cells(posterior, collapsed.whole, limit, builder.rng, builder.deadline)
 
 
 def _with_tables(solver: MeanFieldSolver) -> FactorGraphSolver:

@@ -9,6 +9,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.errors import FewerModesWarning, InfeasibleError, InfeasibleWarning
+from mixfield.mixture import tree
 
 DIFFERENT = np.array([[np.inf, 0.0], [0.0, np.inf]])
 
@@ -70,3 +71,11 @@ def test_infer_notes_that_nothing_feasible_was_found(infeasible, n_modes):
     posterior = _quietly(lambda: mf.infer(infeasible, n_modes))
     assert not any(mode.converged for mode in posterior.modes)
     assert any("no state inside the hard constraints was found" in note for note in posterior.notes)
+    assert any("every state has infinite cost" in note for note in posterior.notes)  # and it is proven
+
+
+def test_what_is_not_proven_is_not_claimed(infeasible, monkeypatch):
+    monkeypatch.setattr(tree, "contradiction", lambda _: None)
+    notes = _quietly(lambda: mf.infer(infeasible, 1)).notes
+    assert any("whether there is one is not known" in note for note in notes)
+    assert not any("every state" in note for note in notes)
