@@ -62,6 +62,10 @@ class InfeasibleWarning(MixfieldWarning):
     """No mean field inside the hard constraints was found (``mode.log_z`` is -inf)."""
 
 
+class NarrowedTablesWarning(MixfieldWarning):
+    """Modes leave out most states that hard tables allow (``posterior.narrowed_tables``)."""
+
+
 class ReducedDepthWarning(MixfieldWarning):
     """An image with more than 8 bits per channel was read with 8 (the array is ``uint8``)."""
 

@@ -15,7 +15,10 @@ import mixfield as mf
 from mixfield.io import uai
 from mixfield.solvers import solver_for
 
-pytestmark = pytest.mark.filterwarnings("ignore::mixfield.errors.FewerModesWarning")  # cells count here, not modes
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::mixfield.errors.FewerModesWarning"),  # cells count here, not modes
+    pytest.mark.filterwarnings("ignore::mixfield.errors.NarrowedTablesWarning"),  # Pedigree is far off
+]
 
 FAMILIES = [("mmmf", False), ("mmmf", True), ("weller", False), ("weller", True)]
 IDS = [f"{preset}-{'attractive' if attractive else 'mixed'}" for preset, attractive in FAMILIES]

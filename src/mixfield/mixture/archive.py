@@ -59,6 +59,7 @@ class Contents:
     calibration: Calibration | None = None
     exact_log_z: float | None = None
     log_z_estimate: float | None = None
+    narrowed_tables: tuple[tuple[tuple[int, ...], float], ...] = ()
     best: NDArray[np.int64] | None = None
     map_energy: float = float("nan")
 
@@ -73,6 +74,7 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
         "version": COMPACT if compact else EXACT,
         "exact_log_z": contents.exact_log_z,
         "log_z_estimate": contents.log_z_estimate,
+        "narrowed_tables": contents.narrowed_tables,
         "map_energy": number_or_null(contents.map_energy),
         "t_max": contents.t_max,
         "notes": list(contents.notes),
@@ -126,8 +128,9 @@ def read(path: str | PathLike[str]) -> Contents:
         best = None if map_energy is None else _read_labels(path, "best", marginals.shape[1:-1], marginals.shape[-1])
         return Contents(
             modes, tree, float(header["t_max"]), notes, calibration,
-            _optional(header.get("exact_log_z")), _optional(header.get("log_z_estimate")), best,
-            float_or_nan(map_energy),
+            _optional(header.get("exact_log_z")), _optional(header.get("log_z_estimate")),
+            tuple((tuple(map(int, scope)), float(loss)) for scope, loss in header.get("narrowed_tables", ())),
+            best, float_or_nan(map_energy),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None

@@ -43,6 +43,8 @@ class MixturePosterior:
     exact_log_z : log Z, where the field is so small that it was computed; None elsewhere.
     log_z_estimate : log Z by belief propagation inside the cells, which may be above or below it; None unless
         ``mf.infer(..., estimate=True)`` asked for it.
+    narrowed_tables : variables of tables with forbidden states of which the heaviest mode leaves allowed states out,
+        and about how many nats that costs, largest first.
     best : (*shape) the labeling of lowest energy that was seen, and ``map_energy`` its energy; None and NaN where
         energies were not computed.
     """
@@ -54,6 +56,7 @@ class MixturePosterior:
     calibration: Calibration | None = None
     exact_log_z: float | None = None
     log_z_estimate: float | None = None
+    narrowed_tables: tuple[tuple[tuple[int, ...], float], ...] = ()
     best: NDArray[np.int64] | None = None
     map_energy: float = float("nan")
 

@@ -22,6 +22,7 @@ from mixfield.mixture.bethe_estimate import bethe_log_z
 from mixfield.mixture.collapsed_cells import with_collapsed_cells
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
+from mixfield.mixture.hard_tables import narrowed_tables, warn_if_far_off
 from mixfield.mixture.interpretations import fewest_changes, with_interpretations
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.restoring import with_eliminated, with_energies
@@ -124,7 +125,7 @@ def infer(
     _arrays.at_least("n_modes", n_modes, 1)
     reduced, labels = solver_for(energy, solver).reduced()
     if estimate:
-        _with_tables(reduced)
+        _with_tables(reduced)  # or an error before the work
     by_default = criterion is None and clamp is None and finder is None and t_max is None
     if collapse is None:
         collapse = by_default and len(reduced.allowed) <= LARGEST_COLLAPSED
@@ -147,6 +148,8 @@ def infer(
         posterior = _with_eliminated(posterior, collapsed, energy, limit, builder)
     if estimate:
         posterior = replace(posterior, log_z_estimate=bethe_log_z(posterior, _with_tables(reduced), limit, deadline))
+    if builder.is_feasible:
+        posterior = _with_narrowed_tables(posterior, reduced, collapsed, limit)
     if labels is not None:
         posterior = posterior.with_labels(labels, energy.n_labels)
     if reduced.reports_energies:
@@ -158,6 +161,7 @@ def infer(
     for note in posterior.notes if len(posterior.modes) < n_modes else ():
         warnings.warn(note, FewerModesWarning, stacklevel=2)
     warn_if_doubtful(posterior.modes)
+    warn_if_far_off(posterior.narrowed_tables)
     return posterior
 
 
@@ -170,6 +174,15 @@ def _with_eliminated(
     if graph.is_binary_pairwise and not graph.has_hard_factors:
         return posterior  # a cut frees a variable or two, for a tenth of the time; one of other tables decides many
     return with_collapsed_cells(posterior, collapsed.whole, limit, builder.rng, builder.deadline)
+
+
+def _with_narrowed_tables(
+    posterior: MixturePosterior, solver: MeanFieldSolver, collapsed: CollapsedSolver | None, limit: int
+) -> MixturePosterior:
+    """The posterior with the hard tables of which its heaviest mode leaves much out."""
+    if not isinstance(solver, FactorGraphSolver) or not solver.energy.has_hard_factors:
+        return posterior
+    return replace(posterior, narrowed_tables=narrowed_tables(posterior.modes[0], solver, collapsed, limit))
 
 
 def _with_tables(solver: MeanFieldSolver) -> FactorGraphSolver:

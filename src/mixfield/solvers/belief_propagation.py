@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 SMALLEST = 1e-300
-FORBIDDEN_COST = 50.0  # of forbidden states in the messages of a mean field
+FORBIDDEN_COST, LEAST = 50.0, 1e-12  # of states and labels that a mean field excludes: zero would stay zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +34,14 @@ class Bethe:
     ----------
     log_z : the Bethe approximation.
     marginals : (n, L) beliefs of the variables.
+    tables : beliefs (F, *shape) of factors with tables of one shape, and their variables (F, a).
     converged : whether the last round changed no message by more than the tolerance.
     iterations : rounds.
     """
 
     log_z: float
     marginals: Floats
+    tables: list[tuple[Ints, Floats]]
     converged: bool
     iterations: int
 
@@ -72,8 +74,8 @@ def belief_propagation(
             change = float(np.abs(fresh - messages).max(initial=0.0))
             messages = (1.0 - damping) * fresh + damping * messages
             rounds += 1
-        log_z, marginals = layout.bethe(messages)
-    return Bethe(log_z - graph.constant, marginals, change <= tolerance and bool(np.isfinite(log_z)), rounds)
+        log_z, marginals, tables = layout.bethe(messages)
+    return Bethe(log_z - graph.constant, marginals, tables, change <= tolerance and bool(np.isfinite(log_z)), rounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +151,7 @@ class _Layout:
             costs = np.minimum(batch.costs, FORBIDDEN_COST)
             for axis in range(batch.scopes.shape[1]):
                 expected = batch.times(costs, rows, axis).sum(batch.others(axis))
-                out = np.maximum(np.exp(expected.min(1, keepdims=True) - expected), SMALLEST)
+                out = np.maximum(np.exp(expected.min(1, keepdims=True) - expected), LEAST)
                 messages[batch.messages[:, axis], : out.shape[1]] = out / out.sum(1, keepdims=True)
         return messages
 
@@ -163,16 +165,17 @@ class _Layout:
                 fresh[batch.messages[:, axis], : out.shape[1]] = out / np.maximum(out.sum(1, keepdims=True), SMALLEST)
         return fresh
 
-    def bethe(self, messages: Floats) -> tuple[float, Floats]:
-        """The Bethe approximation of log Z without the constant, and (n, L) beliefs."""
+    def bethe(self, messages: Floats) -> tuple[float, Floats, list[tuple[Ints, Floats]]]:
+        """The Bethe approximation of log Z without the constant, (n, L) beliefs, and beliefs of the factors."""
         incoming, beliefs = self._incoming(messages)
-        log_z = 0.0
+        log_z, tables = 0.0, []
         for batch in self.batches:
             joint = batch.times(batch.potentials, incoming)
             joint = joint / np.maximum(joint.sum(batch.others(-1), keepdims=True), SMALLEST)
             log_z += _entropies(joint).sum() - float(np.where(np.isinf(batch.costs), 0.0, joint * batch.costs).sum())
+            tables.append((batch.scopes, joint))
         degree = np.bincount(self.owner, minlength=len(self.exists))
-        return float(log_z + ((1 - degree) * _entropies(beliefs)).sum()), beliefs
+        return float(log_z + ((1 - degree) * _entropies(beliefs)).sum()), beliefs, tables
 
     def _incoming(self, messages: Floats) -> tuple[Floats, Floats]:
         """Messages from variables to factors (M, L), and beliefs of variables (n, L)."""
