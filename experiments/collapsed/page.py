@@ -39,7 +39,7 @@ def page_text(results: dict[str, Any]) -> str:
         grids=markdown_table(GRID_HEADS, [_grid_cells(f, by_kind[GRID]) for f in FAMILIES]),
         summary=_model_summary(by_kind[MODEL]),
         models=markdown_table(MODEL_HEADS, [_model_cells(row) for row in by_kind[MODEL]]),
-        large=markdown_table(LARGE_HEADS, [_large_cells(row) for row in by_kind[LARGE]]),
+        large=_large_table(by_kind[LARGE]),
         versions=version_list(results["made_by"]),
     )
 
@@ -90,6 +90,10 @@ def _model_cells(row: Row) -> tuple[str, ...]:
     errors = (f"{row[key] - row['log_z']:+.3f}" if np.isfinite(row[key]) else "fails" for key in keys)
     times = (f"{row['seconds']:.2f}", f"{row['control_seconds']:.2f}")
     return row["name"], f"{row['log_z']:.3f}", *errors, str(row["modes"]), *times
+
+
+def _large_table(rows: Sequence[Row]) -> str:
+    return markdown_table(LARGE_HEADS, [_large_cells(row) for row in rows]) if rows else "Not measured in this run."
 
 
 def _large_cells(row: Row) -> tuple[str, ...]:

@@ -31,3 +31,8 @@ def test_tables(tmp_path):
     assert "| Promedus_3 | 0.000 | -0.750 | -0.375 | fails | 3 | 0.50 | 0.25 |" in text
     assert "| mixed mmmf | 100 | +2.00 | 3 | 7 | 0.50 | 0.25 |" in text
     assert (tmp_path / "collapsed.json").exists()
+
+
+def test_what_was_not_measured(tmp_path):
+    text = write_page([_row("13 x 13", "mixed weller", 8.0, 4.0, 10.0)], MADE_BY, tmp_path).read_text()
+    assert "Not measured in this run." in text
