@@ -24,6 +24,10 @@ DIFFERENCES = (
     ("blobs", "detector"),
     ("boxes", "detector"),
     ("local form", "mean field"),
+    ("local form, fitted", "local form"),
+    ("mean field", "mean field of the first view"),
+    ("mean field, fitted", "mean field of the first view"),
+    ("KSP, fitted", "KSP of the first view"),
 )
 BLOCK = 10  # frames of a block of the bootstrap
 

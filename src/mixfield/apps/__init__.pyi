@@ -30,3 +30,4 @@ from .tracking import Tracks as Tracks
 from .tracking import track as track
 from .video import VideoSegmentation as VideoSegmentation
 from .video import segment_video as segment_video
+from .view_fit import fit_views as fit_views
