@@ -26,6 +26,8 @@ from .strokes import segment_strokes as segment_strokes
 from .strokes import slic_superpixels as slic_superpixels
 from .superpixels import as_pixels as as_pixels
 from .superpixels import superpixel_energy as superpixel_energy
+from .tracker import Tracker as Tracker
+from .tracker import TrackSegment as TrackSegment
 from .tracking import Tracks as Tracks
 from .tracking import track as track
 from .video import VideoSegmentation as VideoSegmentation
