@@ -19,6 +19,7 @@ from experiments.people.detector import FILE, DetectedFeet
 from experiments.people.frames import occupancy_mean_field
 from experiments.people.moda import Detections, Floats
 from experiments.people.pets import ANNOTATED, AREA, Pets
+from experiments.people.sign import misses_behind, with_occluders
 from experiments.people.wildtrack import CAMERAS, FRAME_RATE, FRAMES, Wildtrack
 from experiments.quiet import ignore_warnings
 from mixfield import Tracks, detect, metrics, positions, read_detections, track
@@ -73,6 +74,21 @@ def _fitted(recording: Pets) -> Scene:
     footage = recording.footage()
     with ignore_warnings():
         return fit_views(recording.scene(), [footage.masks(frame) for frame in range(0, ANNOTATED // 2, 8)])
+
+
+def occluders(data: Path) -> Row:
+    """Mean field and KSP on view 1 of PETS, without and with learnt occluders, and what they miss behind the sign."""
+    recording, frames = Pets(data / "people" / "pets09-s2l1"), range(ANNOTATED)
+    truth, footage, rows = recording.truth(frames), recording.footage(), {}
+    masks = {frame: footage.masks(frame) for frame in frames}
+    kept = {frame: people for frame, people in truth.items() if KEPT["PETS"](frame)}
+    for name, scene in {"": recording.scene(), ", occluders learnt": with_occluders(recording)}.items():
+        fields = {frame: occupancy_mean_field(scene, one) for frame, one in masks.items()}
+        tracks = track([MixturePosterior((mode,)) for mode in fields.values()], scene, frame_rate=recording.frame_rate)
+        for method, found in (("mean field", detections(fields, scene)), ("KSP", _tracked(tracks, scene, frames))):
+            rows[method + name] = score("PETS", truth, [found])
+            rows[method + name]["1"]["misses_behind"] = misses_behind(recording, kept, found, 1.0)
+    return rows
 
 
 def detector(data: Path) -> Row:
@@ -155,6 +171,7 @@ def _tracked(tracks: Tracks, scene: Scene, frames: Sequence[int]) -> Detections:
 ROWS: dict[str, tuple[Callable[..., Row], tuple[Any, ...]]] = {
     "PETS view 1": (pets, ((1,),)),
     "PETS views 1 and 8": (pets, ((1, 8),)),
+    "PETS view 1, occluders": (occluders, ()),
     "PETS view 1, YOLOv8n": (detector, ()),
     "WILDTRACK, 7 cameras": (wildtrack, (CAMERAS, False)),
     "WILDTRACK, 7 cameras, noisy": (wildtrack, (CAMERAS, True)),

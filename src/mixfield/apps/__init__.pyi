@@ -10,6 +10,7 @@ from .kernels import Kernels as Kernels
 from .mode_path import Choice as Choice
 from .mode_path import Consistency as Consistency
 from .mode_path import ModePath as ModePath
+from .occluders import learn_occluders as learn_occluders
 from .questions import Question as Question
 from .questions import questions as questions
 from .questions import settled_labels as settled_labels
