@@ -103,7 +103,7 @@ def pruning(seeds: int) -> None:
 def _optimum(costs: ModeCosts, motion: Motion, cells: NDArray[np.bool_]) -> float:
     """The least cost on some cells."""
     grid = unroll(cells, motion, Ends.open(motion))
-    modes = Program.build(costs, grid, costs.allowed).solve(120.0).modes
+    modes = Program.build(costs, grid, costs.allowed).solve(seconds=120.0).modes
     return disjoint_paths(grid.graph, costs.chosen(modes)[grid.frame, grid.cell]).cost + costs.price(modes)
 
 

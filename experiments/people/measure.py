@@ -16,12 +16,14 @@ import numpy as np
 from experiments.measurements import Row
 from experiments.occupancy.pets_curves import detections, mode_detections, trivial_variants
 from experiments.people.detector import FILE, DetectedFeet
-from experiments.people.frames import frame_mean_fields, occupancy_mean_field
+from experiments.people.frames import occupancy_mean_field
 from experiments.people.moda import Detections, Floats
 from experiments.people.pets import ANNOTATED, AREA, Pets
+from experiments.people.sign import misses_behind, with_occluders
 from experiments.people.wildtrack import CAMERAS, FRAME_RATE, FRAMES, Wildtrack
 from experiments.quiet import ignore_warnings
 from mixfield import Tracks, detect, metrics, positions, read_detections, track
+from mixfield.apps import fit_views
 from mixfield.mixture import MixturePosterior
 from mixfield.scene import Scene
 from mixfield.solvers import Mode
@@ -52,11 +54,41 @@ def score(kind: str, truth: Truth, candidates: Sequence[Detections]) -> Row:
 def pets(data: Path, views: tuple[int, ...]) -> Row:
     """Mean field and KSP on PETS."""
     recording, frames = Pets(data / "people" / "pets09-s2l1", views), range(ANNOTATED)
-    scene, truth = recording.scene(), recording.truth(frames)
-    fields = frame_mean_fields(recording, frames)
-    tracks = track([MixturePosterior((mode,)) for mode in fields.values()], scene, frame_rate=recording.frame_rate)
-    found = {"mean field": detections(fields, scene), "KSP": _tracked(tracks, scene, frames)}
+    truth, scenes = recording.truth(frames), {"": recording.scene()}
+    if len(views) > 1:
+        first = Pets(recording.folder, views[:1])
+        scenes = {" of the first view": first.scene(), **scenes, ", fitted": _fitted(recording)}
+    footage = recording.footage()
+    masks: list[Any] = [footage.masks(frame) for frame in frames]
+    found: dict[str, Detections] = {}
+    for name, scene in scenes.items():
+        seen = [one[: len(scene.views)] for one in masks]
+        fields = {f: occupancy_mean_field(scene, one) for f, one in zip(frames, seen, strict=True)}
+        tracks = track([MixturePosterior((mode,)) for mode in fields.values()], scene, frame_rate=recording.frame_rate)
+        found |= {f"mean field{name}": detections(fields, scene), f"KSP{name}": _tracked(tracks, scene, frames)}
     return {name: score("PETS", truth, [one]) for name, one in found.items()}
+
+
+def _fitted(recording: Pets) -> Scene:
+    """The scene with variances fitted to frames of the first half."""
+    footage = recording.footage()
+    with ignore_warnings():
+        return fit_views(recording.scene(), [footage.masks(frame) for frame in range(0, ANNOTATED // 2, 8)])
+
+
+def occluders(data: Path) -> Row:
+    """Mean field and KSP on view 1 of PETS, without and with learnt occluders, and what they miss behind the sign."""
+    recording, frames = Pets(data / "people" / "pets09-s2l1"), range(ANNOTATED)
+    truth, footage, rows = recording.truth(frames), recording.footage(), {}
+    masks = {frame: footage.masks(frame) for frame in frames}
+    kept = {frame: people for frame, people in truth.items() if KEPT["PETS"](frame)}
+    for name, scene in {"": recording.scene(), ", occluders learnt": with_occluders(recording)}.items():
+        fields = {frame: occupancy_mean_field(scene, one) for frame, one in masks.items()}
+        tracks = track([MixturePosterior((mode,)) for mode in fields.values()], scene, frame_rate=recording.frame_rate)
+        for method, found in (("mean field", detections(fields, scene)), ("KSP", _tracked(tracks, scene, frames))):
+            rows[method + name] = score("PETS", truth, [found])
+            rows[method + name]["1"]["misses_behind"] = misses_behind(recording, kept, found, 1.0)
+    return rows
 
 
 def detector(data: Path) -> Row:
@@ -73,11 +105,13 @@ def detector(data: Path) -> Row:
 
 
 def wildtrack(data: Path, views: tuple[str, ...], noisy: bool) -> Row:
-    """Mean field on the whole area of WILDTRACK, of POM's form and of the local one."""
+    """Mean field on the whole area of WILDTRACK, of POM's form, of the local one, and with boxes fitted to masks."""
     recording = Wildtrack(data / "people" / "wildtrack", views, noisy)
     truth, found = recording.truth(FRAMES), {}
-    for name, form in (("mean field", "released"), ("local form", "local")):
-        scene = replace(recording.scene, form=form)
+    local = replace(recording.scene, form="local")
+    with ignore_warnings():
+        fitted = fit_views(local, [recording.masks(frame) for frame in FRAMES[::20]])
+    for name, scene in (("mean field", recording.scene), ("local form", local), ("local form, fitted", fitted)):
         fields = {frame: occupancy_mean_field(scene, recording.masks(frame)) for frame in FRAMES}
         found[name] = score("WILDTRACK", truth, [detections(fields, scene)])
     return found
@@ -137,6 +171,7 @@ def _tracked(tracks: Tracks, scene: Scene, frames: Sequence[int]) -> Detections:
 ROWS: dict[str, tuple[Callable[..., Row], tuple[Any, ...]]] = {
     "PETS view 1": (pets, ((1,),)),
     "PETS views 1 and 8": (pets, ((1, 8),)),
+    "PETS view 1, occluders": (occluders, ()),
     "PETS view 1, YOLOv8n": (detector, ()),
     "WILDTRACK, 7 cameras": (wildtrack, (CAMERAS, False)),
     "WILDTRACK, 7 cameras, noisy": (wildtrack, (CAMERAS, True)),

@@ -23,7 +23,13 @@ DIFFERENCES = (
     ("blobs", "cells"),
     ("blobs", "detector"),
     ("boxes", "detector"),
+    ("mean field, occluders learnt", "mean field"),
+    ("KSP, occluders learnt", "KSP"),
     ("local form", "mean field"),
+    ("local form, fitted", "local form"),
+    ("mean field", "mean field of the first view"),
+    ("mean field, fitted", "mean field of the first view"),
+    ("KSP, fitted", "KSP of the first view"),
 )
 BLOCK = 10  # frames of a block of the bootstrap
 
@@ -45,6 +51,8 @@ def _section(template: PageTemplate, row: Row) -> str:
     methods = row["methods"]
     pairs = [pair for pair in DIFFERENCES if set(pair) <= set(methods)]
     listed = [f"- *{a}* - *{b}*: {_difference(methods[a], methods[b])}" for a, b in pairs]
+    counts = {name: scores["1"]["misses_behind"] for name, scores in methods.items() if "misses_behind" in scores["1"]}
+    listed += [f"- misses behind the sign, kept aside: *{name}* {count}" for name, count in counts.items()]
     table = markdown_table(HEADS, [_cells(name, scores) for name, scores in methods.items()])
     return template.fill("row", title=row["name"], table=table, differences="\n".join(listed))
 

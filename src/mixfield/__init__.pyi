@@ -14,11 +14,11 @@ from .apps.field_model import FieldModel as FieldModel
 from .apps.fitting import fit as fit
 from .apps.kernels import Kernels as Kernels
 from .apps.segmentation import segment as segment
+from .apps.tracker import Tracker as Tracker
 from .apps.tracking import Tracks as Tracks
 from .apps.tracking import track as track
 from .apps.video import segment_video as segment_video
 from .elimination.junction_tree import exact as exact
-from .energy.base import Energy as Energy
 from .energy.dense_crf import DenseCRF as DenseCRF
 from .energy.factor_graph import FactorGraph as FactorGraph
 from .energy.gaussian import Bilateral as Bilateral

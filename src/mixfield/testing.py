@@ -23,7 +23,7 @@ def check_energy(energy: Any, *, rng: int | np.random.Generator = 0) -> None:
 
     Parameters
     ----------
-    energy : an object that is meant to be an energy, see `mixfield.Energy`.
+    energy : an object that is meant to be an energy, see `mixfield.energy.Energy`.
     rng : seed or generator of the trials.
 
     Notes

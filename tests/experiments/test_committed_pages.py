@@ -22,6 +22,7 @@ PAGES = [
     "learning",
     "motivation",
     "occupancy",
+    "people",
     "segmentation",
     "synthetic",
     "temperature",

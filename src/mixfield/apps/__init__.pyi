@@ -10,6 +10,7 @@ from .kernels import Kernels as Kernels
 from .mode_path import Choice as Choice
 from .mode_path import Consistency as Consistency
 from .mode_path import ModePath as ModePath
+from .occluders import learn_occluders as learn_occluders
 from .questions import Question as Question
 from .questions import questions as questions
 from .questions import settled_labels as settled_labels
@@ -26,7 +27,10 @@ from .strokes import segment_strokes as segment_strokes
 from .strokes import slic_superpixels as slic_superpixels
 from .superpixels import as_pixels as as_pixels
 from .superpixels import superpixel_energy as superpixel_energy
+from .tracker import Tracker as Tracker
+from .tracker import TrackSegment as TrackSegment
 from .tracking import Tracks as Tracks
 from .tracking import track as track
 from .video import VideoSegmentation as VideoSegmentation
 from .video import segment_video as segment_video
+from .view_fit import fit_views as fit_views

@@ -10,9 +10,8 @@ wander, and take minutes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -53,43 +52,55 @@ class CellEvidence:
     detected: bool = False
 
 
-def evidence(
-    frames: Iterable[Any] | Detections, ground: Ground, cameras: Sequence[Camera], recall: float
-) -> Iterator[CellEvidence]:
-    """The evidence of each frame.
+class EvidenceStream:
+    """The evidence of frames that come one by one.
+
+    Maps and detections wait for `GAP` more frames: 1 - ``recall`` is added at the cells near detections that are at
+    most so many frames away.
 
     Parameters
     ----------
-    frames : of each frame a `MixturePosterior` over the ground, a map (rows, columns) of probabilities, or detections
-        (see `detections_in`).
     ground : the cells.
     cameras : through which boxes become points of the ground.
     recall : probability that a person is detected in a frame.
     """
-    return _with_missed(_each(frames, ground, cameras), ground, recall)
 
+    def __init__(self, ground: Ground, cameras: Sequence[Camera], recall: float) -> None:
+        self._ground, self._cameras, self._recall = ground, cameras, recall
+        self._disk, self._frames = _disk(NEAR / ground.cell), 0
+        self._near: deque[NDArray[np.bool_]] = deque(maxlen=2 * GAP + 1)
+        self._waiting: deque[tuple[int, CellEvidence]] = deque()
 
-def _each(frames: Iterable[Any] | Detections, ground: Ground, cameras: Sequence[Camera]) -> Iterator[CellEvidence]:
-    for t, frame in enumerate(_frames(frames)):
-        if isinstance(frame, MixturePosterior):
-            yield _of_posterior(frame, ground, t)
-        elif _is_map(frame, ground):
-            yield of_map(np.asarray(_arrays.as_numpy(f"map of frame {t}", frame), np.float64), ground, t)
-        else:
-            yield of_detections(_detections(frame, t, ground, len(cameras)), ground, cameras)
+    def update(self, frame: Any) -> list[CellEvidence]:
+        """The evidence that is complete with one more frame.
 
+        ``frame`` is a `MixturePosterior` over the ground, a map (rows, columns) of probabilities, or detections (see
+        `detections_in`).
+        """
+        one = _of_frame(frame, self._frames, self._ground, self._cameras)
+        self._waiting.append((self._frames, one))
+        return self._advance(one.cells)
 
-def _with_missed(frames: Iterable[CellEvidence], ground: Ground, recall: float) -> Iterator[CellEvidence]:
-    """Add 1 - ``recall`` at the cells near detections that are at most `GAP` frames away."""
-    disk, nowhere = _disk(NEAR / ground.cell), np.zeros(ground.n, bool)
-    near: deque[NDArray[np.bool_]] = deque(maxlen=2 * GAP + 1)
-    waiting: deque[tuple[int, CellEvidence]] = deque()
-    for t, one in enumerate(chain(frames, repeat(None, GAP))):
-        near.append(nowhere if one is None else _near(one.cells, disk, ground))
-        waiting += [] if one is None else [(t, one)]
+    def finish(self) -> list[CellEvidence]:
+        """The evidence of the frames that still wait."""
+        return [one for _ in range(GAP) for one in self._advance(np.zeros(0, np.int64))]
+
+    def _advance(self, cells: Ints) -> list[CellEvidence]:
+        """Go to the next frame, with detections at ``cells``."""
+        t, self._frames, complete = self._frames, self._frames + 1, []
+        self._near.append(_near(cells, self._disk, self._ground))
         # posteriors need not wait; when frame t - GAP is filled, ``near`` holds the frames from t - 2 GAP to t
-        while waiting and (not waiting[0][1].detected or waiting[0][0] + GAP <= t):
-            yield _filled(waiting.popleft()[1], near, recall)
+        while self._waiting and (not self._waiting[0][1].detected or self._waiting[0][0] + GAP <= t):
+            complete.append(_filled(self._waiting.popleft()[1], self._near, self._recall))
+        return complete
+
+
+def _of_frame(frame: Any, t: int, ground: Ground, cameras: Sequence[Camera]) -> CellEvidence:
+    if isinstance(frame, MixturePosterior):
+        return _of_posterior(frame, ground, t)
+    if _is_map(frame, ground):
+        return of_map(np.asarray(_arrays.as_numpy(f"map of frame {t}", frame), np.float64), ground, t)
+    return of_detections(_detections(frame, t, ground, len(cameras)), ground, cameras)
 
 
 def _filled(one: CellEvidence, near: Iterable[NDArray[np.bool_]], recall: float) -> CellEvidence:
@@ -113,13 +124,6 @@ def _near(cells: Ints, disk: Ints, ground: Ground) -> NDArray[np.bool_]:
     inside = (rows >= 0) & (rows < ground.shape[0]) & (columns >= 0) & (columns < ground.shape[1])
     near[(rows * ground.shape[1] + columns)[inside]] = True
     return near
-
-
-def _frames(frames: Iterable[Any] | Detections) -> Iterable[Any]:
-    """One item per frame; `Detections` are divided."""
-    if isinstance(frames, Detections):
-        return (frames.of_frame(number) for number in frames.frames())
-    return frames
 
 
 def _detections(frame: Any, t: int, ground: Ground, n_cameras: int) -> Detections:

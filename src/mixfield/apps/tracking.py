@@ -3,57 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, tee
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield._progress import Progress, shown
-from mixfield.apps.cell_evidence import CellEvidence, evidence
 from mixfield.apps.detections import Detections, detections_in
+from mixfield.apps.tracker import (
+    CLIP,
+    ENTRY_COST,
+    MAX_SPEED,
+    RECALL,
+    RECORD,
+    HasGround,
+    Tracker,
+    TrackSegment,
+    cameras_of,
+)
 from mixfield.errors import MixfieldError
-from mixfield.scene.camera import Camera, FromHomography
+from mixfield.scene.camera import Camera
 from mixfield.scene.ground import Ground
-from mixfield.scene.scene import Scene
 from mixfield.temporal.choice import Path
-from mixfield.temporal.costs import Price, frame_costs, posterior_price
+from mixfield.temporal.costs import Price, posterior_price
+from mixfield.temporal.program import NODES
 from mixfield.temporal.timegrid import Motion
 from mixfield.temporal.validator import violations
-from mixfield.temporal.windows import Segment, Windows, choose_in_windows
+from mixfield.temporal.windows import Windows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MAX_SPEED = 2.5  # metres per second
-WALKING = 0.9  # metres per second, standard deviation along an axis of people who walk at 1.3 m/s in any direction
-LOCALISATION = 0.2  # metres, standard deviation of the error of a position from frame to frame
-
-RECALL = 0.9
 CELL, AROUND = 0.25, 1.0  # metres: cells of a ground around detections, and how far it goes beyond them
-
-RECORD = np.dtype(
-    [
-        ("identity", "i8"),
-        ("frame", "i8"),
-        ("row", "i8"),
-        ("column", "i8"),
-        ("x", "f8"),
-        ("y", "f8"),
-        ("confidence", "f8"),
-    ]
-)
-
-
-class HasGround(Protocol):
-    """Anything with a ground, such as a `Scene`."""
-
-    @property
-    def ground(self) -> Ground: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,11 +149,12 @@ def track(
     max_speed: float = MAX_SPEED,
     step_deviation: float | None = None,
     doors: str | ArrayLike = "border",
-    entry_cost: float = 5.0,
-    clip: float = 1e-6,
+    entry_cost: float = ENTRY_COST,
+    clip: float = CLIP,
     price: Price = posterior_price,
     windows: Windows = Windows(),  # noqa: B008 (frozen)
-    time_limit: float = 60.0,
+    nodes: int = NODES,
+    time_limit: float = math.inf,
     progress: Progress = None,
 ) -> Tracks:
     """Choose one mode per frame, and join the people of successive frames into tracks.
@@ -196,7 +182,9 @@ def track(
     clip : probabilities are clipped to this distance from 0 and 1.
     price : cost of choosing a mode: `posterior_price`, or `printed_price` as in the paper.
     windows : how long sequences are cut.
-    time_limit : seconds for each window, after which its best answer so far is used.
+    nodes : of branch and bound for each integer program of a window: a limit of work, so that tracks do not depend on
+        the load of the machine.
+    time_limit : seconds for each window, after which its best answer so far is used; by default none.
     progress : called with the number of frames solved; by default a bar appears on a terminal after two seconds, and
         with False nothing does.
 
@@ -212,23 +200,37 @@ def track(
     >>> tracks.table["row"].tolist(), tracks.violations(), round(tracks.gap, 3)
     ([0, 1, 2], [], 0.0)
     """
-    cameras = _cameras(scene, homography)
     frames = frames if scene is not None else _in_memory(frames)
-    ground = _ground(frames, scene, cameras)
-    if not 0 < recall < 1:
-        raise MixfieldError(f"recall must be a probability between 0 and 1, got {recall!r}")
-    if not 0 < clip < 0.5:
-        raise MixfieldError(f"clip must lie between 0 and 0.5, got {clip!r}")
-    seconds = _arrays.positive("time_limit", time_limit)
-    motion = _motion(ground, frame_rate, max_speed, step_deviation, _doors(doors, ground), entry_cost)
-    for_costs, for_records = tee(evidence(frames, ground, cameras, recall))
-    costs = (frame_costs(one.weights, one.presence, clip=clip, price=price) for one in for_costs)
-    segments, tables = [], []
+    tracker = Tracker(
+        scene if scene is not None else _ground_around(frames, cameras_of(None, homography)),
+        windows=windows,
+        homography=homography,
+        recall=recall,
+        frame_rate=frame_rate,
+        max_speed=max_speed,
+        step_deviation=step_deviation,
+        doors=doors,
+        entry_cost=entry_cost,
+        clip=clip,
+        price=price,
+        nodes=nodes,
+        time_limit=time_limit,
+    )
+    segments = []
     with shown(progress, "frames", _length(frames)) as advance:
-        for segment in choose_in_windows(costs, motion, windows=windows, time_limit=seconds, progress=advance):
+        for segment in _segments(frames, tracker):
             segments.append(segment)
-            tables.append(_records(segment, list(islice(for_records, len(segment.modes))), ground))
-    return _joined(segments, tables, ground, motion, frame_rate)
+            if advance is not None:
+                advance(segment.stop)
+    return _joined(segments, tracker)
+
+
+def _segments(frames: Iterable[Any] | Detections, tracker: Tracker) -> Iterator[TrackSegment]:
+    """The segments of all frames; `Detections` are divided."""
+    each = (frames.of_frame(t) for t in frames.frames()) if isinstance(frames, Detections) else frames
+    for frame in each:
+        yield from tracker.update(frame)
+    yield from tracker.finish()
 
 
 def _length(frames: Iterable[Any] | Detections) -> int | None:
@@ -242,20 +244,8 @@ def _in_memory(frames: Iterable[Any] | Detections) -> Any:
     return frames if isinstance(frames, Detections) else list(frames)
 
 
-def _cameras(scene: HasGround | Ground | None, homography: ArrayLike | None) -> Sequence[Camera]:
-    """The cameras of the scene, or those of homographies."""
-    if homography is None:
-        return scene.cameras if isinstance(scene, Scene) else ()
-    matrices = _arrays.floats("homography", homography)
-    if matrices.shape[-2:] != (3, 3) or matrices.ndim not in (2, 3):
-        raise MixfieldError(f"homography must have shape (3, 3), or (cameras, 3, 3), got {matrices.shape}")
-    return [FromHomography(1, 1, matrix) for matrix in matrices.reshape(-1, 3, 3)]
-
-
-def _ground(frames: Any, scene: HasGround | Ground | None, cameras: Sequence[Camera]) -> Ground:
-    """The ground of the scene; without one, the cells around all detections."""
-    if scene is not None:
-        return scene if isinstance(scene, Ground) else scene.ground
+def _ground_around(frames: Any, cameras: Sequence[Camera]) -> Ground:
+    """The cells around all detections."""
     parts = (
         [frames]
         if isinstance(frames, Detections)
@@ -270,61 +260,11 @@ def _ground(frames: Any, scene: HasGround | Ground | None, cameras: Sequence[Cam
     return Ground((rows, columns), CELL, (float(low[0]), float(low[1])))
 
 
-def _motion(
-    ground: Ground,
-    frame_rate: float | None,
-    max_speed: float,
-    step_deviation: float | None,
-    doors: NDArray[np.bool_],
-    entry_cost: float,
-) -> Motion:
-    """The motion, its lengths in cells."""
-    if frame_rate is None:
-        sigma = math.inf if step_deviation is None else step_deviation
-        return Motion(ground.shape, 1, doors, entry_cost, sigma=sigma / ground.cell)
-    rate = _arrays.positive("frame_rate", frame_rate)
-    reach = _arrays.positive("max_speed", max_speed) / rate / ground.cell
-    sigma = math.hypot(WALKING / rate, LOCALISATION) if step_deviation is None else step_deviation
-    return Motion(ground.shape, max(1, math.floor(reach + 1e-9)), doors, entry_cost, reach, sigma / ground.cell)
-
-
-def _doors(doors: str | ArrayLike, ground: Ground) -> NDArray[np.bool_]:
-    if not isinstance(doors, str):
-        return np.asarray(doors)
-    named = {
-        "border": ground.border(),
-        "anywhere": np.ones(ground.shape, bool),
-        "nowhere": np.zeros(ground.shape, bool),
-    }
-    if doors not in named:
-        raise MixfieldError(f"doors must be one of {', '.join(named)} or an array of True and False, got {doors!r}")
-    return named[doors]
-
-
-def _records(segment: Segment, frames: Sequence[CellEvidence], ground: Ground) -> NDArray[np.void]:
-    """Records of the tracks of a segment, whose frames are ``frames``."""
-    centres, parts = ground.centres().reshape(-1, 2), []
-    exact = [dict(zip(one.cells.tolist(), one.points.tolist(), strict=True)) for one in frames]
-    for identity, path in segment.paths.items():
-        cells, within = path.cells.tolist(), (path.frames - segment.first).tolist()
-        part = np.zeros(len(cells), RECORD)
-        part["identity"], part["frame"] = identity, path.frames
-        part["row"], part["column"] = np.divmod(path.cells, ground.shape[1])
-        part["x"], part["y"] = np.array([exact[t].get(i, centres[i]) for t, i in zip(within, cells, strict=True)]).T
-        part["confidence"] = [frames[t].presence[segment.modes[t], i] for t, i in zip(within, cells, strict=True)]
-        parts.append(part)
-    return np.concatenate([*parts, np.zeros(0, RECORD)])
-
-
-def _joined(
-    segments: list[Segment],
-    tables: list[NDArray[np.void]],
-    ground: Ground,
-    motion: Motion,
-    frame_rate: float | None,
-) -> Tracks:
+def _joined(segments: Sequence[TrackSegment], tracker: Tracker) -> Tracks:
     """The tracks of all segments."""
-    table = np.sort(np.concatenate([*tables, np.zeros(0, RECORD)]), order=("identity", "frame"))
-    modes = np.concatenate([*(segment.modes for segment in segments), np.zeros(0, np.int64)])
-    cost, bound = float(sum(one.cost for one in segments)), float(sum(one.bound for one in segments))
-    return Tracks(_arrays.frozen(table), _arrays.frozen(modes), cost, min(cost, bound), ground, motion, frame_rate)
+    tables = np.concatenate([*(segment.table for segment in segments), np.zeros(0, RECORD)])
+    table = np.sort(tables, order=("identity", "frame"))
+    modes = np.concatenate([*(segment.chosen_modes for segment in segments), np.zeros(0, np.int64)])
+    cost, bound = (float(sum(getattr(one, name) for one in segments)) for name in ("cost", "bound"))
+    answer = (_arrays.frozen(table), _arrays.frozen(modes), cost, min(cost, bound))
+    return Tracks(*answer, tracker.ground, tracker.motion, tracker.frame_rate)

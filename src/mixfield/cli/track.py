@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import math
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,6 +15,8 @@ import typer
 
 from mixfield.cli.options import Json, check_target
 from mixfield.cli.terminal import Progress, say
+from mixfield.cli.track_follow import follow_folder, follow_summary, frame_number
+from mixfield.errors import MixfieldError
 
 if TYPE_CHECKING:
     from mixfield.apps.detections import Detections
@@ -48,19 +50,29 @@ def track(
     price: Annotated[str, typer.Option(help="Of a mode: posterior, or printed (as in the paper).")] = "posterior",
     window: Annotated[int, typer.Option(min=2, help="Frames solved together.")] = 100,
     overlap: Annotated[int, typer.Option(min=1, help="Of those, frames solved again by the next window.")] = 25,
-    time_limit: Annotated[float, typer.Option(help="Seconds for each window.")] = 60.0,
+    nodes: Annotated[int, typer.Option(min=1, help="Of branch and bound, for each window.")] = 200,
+    time_limit: Annotated[float, typer.Option(help="Seconds for each window.")] = math.inf,
+    follow: Annotated[
+        float, typer.Option(min=0.0, help="Wait for more posteriors, until none has come for so many seconds.")
+    ] = 0.0,
     as_json: Json = False,
 ) -> None:
     """Join the modes of successive frames into tracks, choosing one mode in each frame."""
     import mixfield as mf
 
     check_target(out)
+    if follow and modes.is_file():
+        raise MixfieldError(f"--follow needs a folder of posteriors, got the file {modes}")
     frames, numbers, first = _detections(modes) if modes.is_file() else _posteriors(modes)
     where = _scene(scene, cell, first)
     rate = _recorded_rate(scene, numbers) if frame_rate is None else frame_rate
     options: dict[str, Any] = {"frame_rate": rate, "max_speed": max_speed, "doors": doors}
-    options |= {"price": _price(price), "windows": mf.temporal.Windows(window, overlap), "time_limit": time_limit}
-    options |= {} if entry_cost is None else {"entry_cost": entry_cost}
+    options |= {"price": _price(price), "windows": mf.temporal.Windows(window, overlap)}
+    options |= {"nodes": nodes, "time_limit": time_limit} | ({} if entry_cost is None else {"entry_cost": entry_cost})
+    if follow and where is not None:
+        facts = follow_folder(modes, mf.Tracker(where, **options), out, follow)
+        say(json.dumps(facts) if as_json else follow_summary(facts))
+        return
     started = time.perf_counter()
     with Progress("frames", len(numbers), quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
         tracks = mf.track(frames, where, progress=advance, **options)
@@ -102,7 +114,6 @@ def _print(facts: dict[str, Any], tracks: Tracks, out: Path) -> None:
 
 def _recorded_rate(scene: Path | None, numbers: list[int]) -> float | None:
     """Posteriors per second: the rate of the scene file or its video, over the step of the frame numbers."""
-    from mixfield.errors import MixfieldError
     from mixfield.io.scene_file import read_footage
 
     try:
@@ -125,7 +136,6 @@ def _notes(facts: dict[str, Any], max_speed: float) -> list[str]:
 
 def _price(name: str) -> Any:
     import mixfield as mf
-    from mixfield.errors import MixfieldError
 
     prices = {"posterior": mf.temporal.posterior_price, "printed": mf.temporal.printed_price}
     if name not in prices:
@@ -135,12 +145,11 @@ def _price(name: str) -> Any:
 
 def _posteriors(folder: Path) -> tuple[Iterator[MixturePosterior], list[int], Path | None]:
     """The posteriors of a folder in the order of their frame numbers, these numbers, and the first file."""
-    from mixfield.errors import MixfieldError
 
-    paths = sorted(folder.glob("*.npz"), key=lambda path: (_number(path, -1), path.name))
+    paths = sorted(folder.glob("*.npz"), key=lambda path: (frame_number(path, -1), path.name))
     if not paths:
         raise MixfieldError(f"no posteriors (*.npz) in {folder}; mixfield detect writes them")
-    return _loaded(paths), [_number(path, i) for i, path in enumerate(paths)], paths[0]
+    return _loaded(paths), [frame_number(path, i) for i, path in enumerate(paths)], paths[0]
 
 
 def _detections(path: Path) -> tuple[Detections, list[int], Path | None]:
@@ -149,12 +158,6 @@ def _detections(path: Path) -> tuple[Detections, list[int], Path | None]:
 
     found = mf.read_detections(path)
     return found, list(found.frames()), None
-
-
-def _number(path: Path, default: int) -> int:
-    """The frame number in a file name: its last number."""
-    digits = re.findall(r"\d+", path.stem)
-    return int(digits[-1]) if digits else default
 
 
 def _loaded(paths: list[Path]) -> Iterator[MixturePosterior]:
@@ -167,7 +170,6 @@ def _loaded(paths: list[Path]) -> Iterator[MixturePosterior]:
 def _scene(path: Path | None, cell: float, posterior: Path | None) -> Scene | Ground | None:
     """The scene file; without one a ground of the shape of a posterior, or None for detections."""
     import mixfield as mf
-    from mixfield.errors import MixfieldError
     from mixfield.scene import Ground
 
     if path is not None:

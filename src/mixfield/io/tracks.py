@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _files
-from mixfield.apps.tracking import RECORD, Tracks
+from mixfield.apps.tracker import RECORD
+from mixfield.apps.tracking import Tracks
 from mixfield.errors import FileFormatError
 from mixfield.io.documents import read_json, read_lines
 from mixfield.io.mot import mot_line

@@ -103,6 +103,13 @@ class View:
         seen = self.boxes[self.visible]
         return float(np.median(seen[:, 3] - seen[:, 1])) if len(seen) else 0.0
 
+    def grown(self, sides: float, top: float, bottom: float) -> View:
+        """The view with boxes larger (or smaller) at both sides, the top and the bottom, in shares of their height."""
+        height = (self.boxes[:, 3:] - self.boxes[:, 1:2]).astype(np.float64)
+        grown = self.boxes + height * np.array([-sides, -top, sides, bottom])
+        boxes = np.where(self.visible[:, None], np.rint(grown), 0).astype(np.int32)
+        return View(self.width, self.height, boxes, self.name, self.observed)
+
     def reduced(self, factor: int) -> View:
         """The view in an image ``factor`` times smaller, including incomplete pixels at the right and bottom."""
         if factor == 1:

@@ -39,7 +39,7 @@ def mean_field(
 
     Parameters
     ----------
-    energy : any energy, see `mixfield.Energy`.
+    energy : any energy, see `mixfield.energy.Energy`.
     temperature : T of ``P^T ~ exp(-E / T)``.
     restarts : number of starts; the first is nearly uniform, the others are random.
     rng : seed or generator.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from mixfield.temporal import search
 from mixfield.temporal.costs import ModeCosts
+from mixfield.temporal.program import NODES
 from mixfield.temporal.timegrid import Ends, Motion
 
 Floats = NDArray[np.float64]
@@ -50,7 +52,13 @@ class ModeChoice:
 
 
 def choose_modes(
-    costs: ModeCosts, motion: Motion, ends: Ends | None = None, *, time_limit: float = 60.0, tolerance: float = 1e-3
+    costs: ModeCosts,
+    motion: Motion,
+    ends: Ends | None = None,
+    *,
+    nodes: int = NODES,
+    time_limit: float = math.inf,
+    tolerance: float = 1e-3,
 ) -> ModeChoice:
     """One mode per frame and node-disjoint paths through the cells, of least total cost.
 
@@ -59,10 +67,12 @@ def choose_modes(
     costs : of modes and of people.
     motion : how people move, enter and leave.
     ends : where tracks may begin in the first and end in the last frame; by default anywhere.
-    time_limit : seconds, after which the best answer so far is returned with its bound.
+    nodes : of branch and bound, after which an integer program returns its best answer.  A limit of work: the same
+        input has the same answer, whatever else the machine does.
+    time_limit : seconds, after which the best answer so far is returned with its bound; by default none.
     tolerance : relative gap at which the search for a better answer and bound stops.
     """
-    state = search.initialize(costs, motion, ends or Ends.open(motion), time.monotonic() + time_limit)
+    state = search.initialize(costs, motion, ends or Ends.open(motion), nodes, time.monotonic() + time_limit)
     state = search.relax(state)
     if not state.proven:
         before, state = state, search.improve(state)

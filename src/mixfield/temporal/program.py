@@ -13,6 +13,7 @@ variables.  Source and sink, which the appendix leaves out, are those of KSP.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 SHORTEST = 0.01  # seconds that HiGHS gets at least
+PIVOTS = 200_000  # iterations of a linear program, about a minute
+NODES = 200  # of branch and bound of an integer program
 RELATIVE_GAP = 1e-9  # at which an integer program counts as solved
 
 
@@ -48,7 +51,7 @@ class LinearSolution:
 
 @dataclass(frozen=True, eq=False)
 class IntegerSolution:
-    """What the integer program found in time.
+    """What the integer program found within its limits.
 
     Attributes
     ----------
@@ -134,8 +137,8 @@ class Program:
             _coupling(variables, grid, allowed.shape),
         )
 
-    def relax(self, seconds: float) -> LinearSolution | None:
-        """The linear relaxation, None if time runs out."""
+    def relax(self, seconds: float = math.inf) -> LinearSolution | None:
+        """The linear relaxation; None if it takes more than `PIVOTS` iterations or ``seconds``."""
         from scipy.optimize import linprog
 
         answer = linprog(
@@ -146,7 +149,7 @@ class Program:
             b_eq=self.right,
             bounds=(0, 1),
             method="highs",
-            options={"time_limit": max(seconds, SHORTEST)},
+            options={"maxiter": PIVOTS, "time_limit": max(seconds, SHORTEST)},
         )
         if answer.status != 0 or answer.x is None or answer.fun is None:
             return None
@@ -155,8 +158,8 @@ class Program:
         multipliers[self.grid.frame[node], mode, self.grid.cell[node]] = np.maximum(-answer.ineqlin.marginals, 0.0)
         return LinearSolution(float(answer.fun), self._modes(answer.x), multipliers)
 
-    def solve(self, seconds: float) -> IntegerSolution:
-        """The integer program: the best answer found in time, and the bound of branch and bound (HiGHS)."""
+    def solve(self, nodes: int = NODES, seconds: float = math.inf) -> IntegerSolution:
+        """The integer program: the best answer of so many nodes of branch and bound (HiGHS), and its bound."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         integrality = np.zeros(len(self.objective), np.int64)
@@ -169,7 +172,7 @@ class Program:
                 LinearConstraint(self.equalities, self.right, self.right),
                 LinearConstraint(self.coupling, -np.inf, 0.0),
             ],
-            options={"time_limit": max(seconds, SHORTEST), "mip_rel_gap": RELATIVE_GAP},
+            options={"node_limit": nodes, "mip_rel_gap": RELATIVE_GAP, "time_limit": max(seconds, SHORTEST)},
         )
         bound = -np.inf if answer.mip_dual_bound is None else float(answer.mip_dual_bound)
         return IntegerSolution(None if answer.x is None else self._modes(answer.x).argmax(1), bound)

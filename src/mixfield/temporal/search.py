@@ -12,6 +12,7 @@ others is small.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from mixfield.temporal.costs import ModeCosts
 from mixfield.temporal.flow import disjoint_paths
 from mixfield.temporal.graph import Flow
-from mixfield.temporal.program import Program
+from mixfield.temporal.program import NODES, Program
 from mixfield.temporal.relaxation import LowerBound, bound_of_modes, cell_reduced_costs, lower_bound
 from mixfield.temporal.timegrid import Ends, Motion, TimeGrid, unroll, unroll_all
 
@@ -42,7 +43,8 @@ class State:
     Attributes
     ----------
     costs, motion, ends, grid : the problem; ``grid`` holds all cells.
-    deadline : on the monotonic clock.
+    nodes : of branch and bound, for each integer program.
+    deadline : on the monotonic clock; infinite for none.
     modes, flow, cost : the best answer.
     allowed : (T, K) modes that are not ruled out.
     active : (T, n) cells of the restricted programs.
@@ -55,6 +57,7 @@ class State:
     motion: Motion
     ends: Ends
     grid: TimeGrid
+    nodes: int
     deadline: float
     modes: Ints
     flow: Flow
@@ -89,14 +92,14 @@ class State:
         return self.deadline - time.monotonic()
 
 
-def initialize(costs: ModeCosts, motion: Motion, ends: Ends, deadline: float) -> State:
+def initialize(costs: ModeCosts, motion: Motion, ends: Ends, nodes: int = NODES, deadline: float = math.inf) -> State:
     """The cheapest mode of each frame; promising cells, those of its paths, and the bridges between them."""
     T, _, n = costs.cell.shape
     grid = unroll_all(T, motion, ends)
     modes = costs.mode.argmin(1)
     flow, cost = _evaluate(costs, grid, modes)
     active = bridged((costs.cell.min(1) <= PROMISING) | flow.used.reshape(T, n), motion)
-    return State(costs, motion, ends, grid, deadline, modes, flow, cost, costs.allowed, active)
+    return State(costs, motion, ends, grid, nodes, deadline, modes, flow, cost, costs.allowed, active)
 
 
 def bridged(active: Bools, motion: Motion) -> Bools:
@@ -146,7 +149,7 @@ def rule_out_modes(state: State) -> State:
 
 
 def improve(state: State) -> State:
-    """A better answer from the active cells, in half of the time that is left; then fewer modes are allowed."""
+    """A better answer from the active cells, in at most half of the time; then fewer modes are allowed."""
     return rule_out_modes(_solve_integer(state, state.active, 0.5 * state.seconds))
 
 
@@ -169,7 +172,7 @@ def _solve_integer(state: State, cells: Bools, seconds: float) -> State:
     if cells.sum() > LARGEST:
         limit = min(limit, float(np.partition(reduced[cells], LARGEST)[LARGEST]))
     part = cells & (reduced <= limit)
-    solution = _restricted(state, part).solve(seconds)
+    solution = _restricted(state, part).solve(state.nodes, seconds)
     bound = min(solution.bound, state.relaxed.value + float(reduced[~part].min(initial=np.inf)))
     state = _update_answer(state, solution.modes)
     return replace(state, bound=max(state.bound, min(bound, state.cost)))

@@ -8,9 +8,8 @@ and a tight one if p are the dual prices of a flow that looks ahead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import math
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from mixfield import _arrays
 from mixfield.errors import MixfieldError
 from mixfield.temporal.choice import ModeChoice, Path, choose_modes
 from mixfield.temporal.costs import FrameCosts, ModeCosts, stack
+from mixfield.temporal.program import NODES
 from mixfield.temporal.relaxation import LowerBound, lower_bound
 from mixfield.temporal.timegrid import Ends, Motion, unroll_all
 
@@ -38,6 +38,12 @@ class Windows:
 
     length: int = 100
     overlap: int = 25
+
+    @staticmethod
+    def of_lag(lag: int) -> Windows:
+        """The windows in which no frame waits for more than ``lag`` others; a quarter of them is look-ahead."""
+        _arrays.at_least("lag", lag, 2)
+        return Windows(lag, max(1, lag // 4))
 
     def __post_init__(self) -> None:
         _arrays.at_least("length", self.length, 2)
@@ -88,46 +94,69 @@ class _Boundary:
         return _Boundary(0, {}, np.full(motion.n, motion.entry_cost), 0)
 
 
-def choose_in_windows(
-    frames: Iterable[FrameCosts],
-    motion: Motion,
-    *,
-    windows: Windows = Windows(),
-    time_limit: float = 60.0,
-    progress: Callable[[int], object] | None = None,
-) -> Iterator[Segment]:
-    """KSP* on any number of frames, of which no more than a window is in memory.
+@dataclass(frozen=True)
+class Limits:
+    """How much work the solution of a window may take.
+
+    Attributes
+    ----------
+    nodes : of branch and bound, for each integer program.
+    seconds : after which the best answer so far is used; then the answer depends on the load of the machine.
+    """
+
+    nodes: int = NODES
+    seconds: float = math.inf
+
+    def __post_init__(self) -> None:
+        _arrays.at_least("nodes", self.nodes, 1)
+        if not self.seconds > 0:
+            raise MixfieldError(f"seconds must be positive, got {self.seconds!r}")
+
+
+class WindowStream:
+    """KSP* on any number of frames, given one by one; no more than a window of them is in memory.
 
     Parameters
     ----------
-    frames : costs of the modes (K,) and of the cells (K, n) of each frame.
     motion : how people move, enter and leave.
     windows : how the sequence is cut.
-    time_limit : seconds for each window.
-    progress : called with the number of frames solved.
+    limits : of each window.
     """
-    source = iter(frames)
-    window = list(islice(source, windows.length + 1))
-    boundary = _Boundary.start(motion)
-    while window:
-        last = len(window) <= windows.length
-        kept = len(window) if last else windows.length - windows.overlap
-        segment, boundary = _solve(window[: windows.length], kept, last, motion, boundary, time_limit)
-        yield segment
-        if progress is not None:
-            progress(boundary.frame)
-        window = window[kept:] + list(islice(source, kept))
+
+    def __init__(self, motion: Motion, *, windows: Windows = Windows(), limits: Limits = Limits()) -> None:
+        self._motion, self._windows, self._limits = motion, windows, limits
+        self._boundary = _Boundary.start(motion)
+        self._window: list[FrameCosts] = []
+
+    def update(self, frame: FrameCosts) -> list[Segment]:
+        """The segment that the costs of one more frame complete, if any."""
+        self._window.append(frame)
+        if len(self._window) <= self._windows.length:
+            return []
+        kept = self._windows.length - self._windows.overlap
+        segment = self._solve(self._window[:-1], kept, last=False)
+        del self._window[:kept]
+        return [segment]
+
+    def finish(self) -> list[Segment]:
+        """The segment of the frames that are left, if any."""
+        window, self._window = self._window, []
+        return [self._solve(window, len(window), last=True)] if window else []
+
+    def _solve(self, window: list[FrameCosts], kept: int, last: bool) -> Segment:
+        segment, self._boundary = _solve(window, kept, last, self._motion, self._boundary, self._limits)
+        return segment
 
 
 def _solve(
-    window: list[FrameCosts], kept: int, last: bool, motion: Motion, boundary: _Boundary, time_limit: float
+    window: list[FrameCosts], kept: int, last: bool, motion: Motion, boundary: _Boundary, limits: Limits
 ) -> tuple[Segment, _Boundary]:
     """Solve one window and keep its first frames."""
     costs = stack(window)
     if boundary.frame == 0:
-        choice = choose_modes(costs, motion, time_limit=time_limit)
+        choice = choose_modes(costs, motion, nodes=limits.nodes, time_limit=limits.seconds)
     else:
-        choice = _continue_tracks(costs, motion, boundary, time_limit)
+        choice = _continue_tracks(costs, motion, boundary, limits)
     paths, alive, identities = _identify(choice, boundary, kept)
     price, bound = _bound(costs, choice.multipliers, kept, last, motion, boundary)
     if boundary.frame == 0 and last:
@@ -137,7 +166,7 @@ def _solve(
     return segment, _Boundary(boundary.frame + kept, alive, price, identities)
 
 
-def _continue_tracks(costs: ModeCosts, motion: Motion, boundary: _Boundary, time_limit: float) -> ModeChoice:
+def _continue_tracks(costs: ModeCosts, motion: Motion, boundary: _Boundary, limits: Limits) -> ModeChoice:
     """The choice for a window in which all tracks that are alive must continue.
 
     A frame with one mode is added in front, in which only their last cells can be passed.  A track that begins there
@@ -153,7 +182,8 @@ def _continue_tracks(costs: ModeCosts, motion: Motion, boundary: _Boundary, time
     reward = 1.0 + 2.0 * largest.sum()
     first = np.full(motion.n, np.inf)
     first[cells] = -reward
-    choice = choose_modes(extended, motion, Ends(first, np.zeros(motion.n)), time_limit=time_limit)
+    ends = Ends(first, np.zeros(motion.n))
+    choice = choose_modes(extended, motion, ends, nodes=limits.nodes, time_limit=limits.seconds)
     paths = tuple(Path(path.first - 1, path.cells) for path in choice.paths)
     earned = reward * len(cells)
     return ModeChoice(choice.modes[1:], paths, choice.cost + earned, choice.bound + earned, choice.multipliers[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.cell_evidence import evidence, of_detections, of_map, peaks, summits
+from mixfield.apps.cell_evidence import EvidenceStream, of_detections, of_map, peaks, summits
 from mixfield.apps.detections import make_detections
 from mixfield.scene.ground import Ground
 
@@ -39,7 +39,10 @@ def test_a_map_without_people_has_no_peaks():
 def test_people_may_be_missed_near_detections_of_other_frames(length):
     """One detection in frame 4: the cells within a metre of it get 1 - recall in the seven frames around it."""
     frames = [np.array([[2.0, 1.0, 0.8]]) if t == min(4, length - 1) else np.zeros((0, 2)) for t in range(length)]
-    found = list(evidence(frames, GROUND, [], 0.9))
+    stream = EvidenceStream(GROUND, [], 0.9)
+    found = [one for frame in frames for one in stream.update(frame)]
+    assert len(found) == max(0, length - 7)
+    found += stream.finish()
     assert len(found) == length
     for t, one in enumerate(found):
         distance = np.linalg.norm(GROUND.centres() - GROUND.centres()[4, 8], axis=-1).ravel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixfield.apps.tracking import RECORD
+from mixfield.apps.tracker import RECORD
 from mixfield.reports.track_table import TrackTable
 
 ROWS = [(1, 3, 0, 0, 0.12345, 1.0, 0.987), (0, 2, 0, 0, 1.0, 2.0, 0.1), (0, 1, 0, 0, 3.0, 4.0, 0.6)]

@@ -69,3 +69,10 @@ def test_observed_pixels_are_reduced_and_checked():
         View(6, 4, np.array([[0, 0, 2, 2]]), observed=np.ones((3, 6)))
     with pytest.raises(MixfieldError, match="shares in"):
         View(6, 4, np.array([[0, 0, 2, 2]]), observed=observed + 1)
+
+
+def test_grown_boxes_have_margins_in_shares_of_their_height():
+    view = View(100, 100, np.array([[40, 30, 50, 50], [0, 0, 0, 0]]))
+    grown = view.grown(0.1, 0.25, -0.05)
+    np.testing.assert_array_equal(grown.boxes, [[38, 25, 52, 49], [0, 0, 0, 0]])
+    np.testing.assert_array_equal(view.grown(0, 0, 0).boxes, view.boxes)

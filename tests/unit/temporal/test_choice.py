@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import numpy as np
@@ -104,6 +105,26 @@ def test_out_of_time_is_an_answer(seconds):
     assert np.isfinite(choice.bound)
     assert choice.bound <= choice.cost
     assert cost_of(choice, costs, motion) == pytest.approx(choice.cost, abs=1e-6)
+
+
+def test_the_load_of_the_machine_does_not_matter(monkeypatch):
+    """A clock on which every look takes an hour: the answer after a few nodes is the same."""
+    costs, motion = random_costs(np.random.default_rng(1), 20, 4, 64), Motion((8, 8), 1)
+    first = choose_modes(costs, motion, nodes=2)
+    hours = itertools.count(0.0, 3600.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(hours))
+    second = choose_modes(costs, motion, nodes=2)
+    assert (second.cost, second.bound) == (first.cost, first.bound)
+    assert second.modes.tolist() == first.modes.tolist()
+    limited = choose_modes(costs, motion, nodes=2, time_limit=1.0)
+    assert limited.cost >= first.cost
+
+
+def test_more_nodes_find_better_answers():
+    costs, motion = random_costs(np.random.default_rng(1), 20, 4, 64), Motion((8, 8), 1)
+    few, many = (choose_modes(costs, motion, nodes=nodes, tolerance=0.0) for nodes in (1, 2000))
+    assert many.cost <= few.cost
+    assert many.cost - many.bound < few.cost - few.bound
 
 
 def test_a_path_has_a_frame_for_each_cell():

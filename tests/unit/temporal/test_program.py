@@ -19,8 +19,8 @@ def test_small_and_printed_program_are_the_same(seed):
     costs = random_costs(rng, 5, 3, 6)
     grid = unroll(rng.random((5, 6)) < 0.9, motion, Ends.open(motion))
     program = Program.build(costs, grid, costs.allowed)
-    assert program.relax(60).cost == pytest.approx(printed_program.solve(costs, grid, integral=False), abs=1e-7)
-    solution = program.solve(60)
+    assert program.relax().cost == pytest.approx(printed_program.solve(costs, grid, integral=False), abs=1e-7)
+    solution = program.solve()
     optimum = printed_program.solve(costs, grid, integral=True)
     assert cost_of_modes(costs, grid, solution.modes) == pytest.approx(optimum, abs=1e-7)
     assert solution.bound == pytest.approx(optimum, abs=1e-6)
@@ -31,5 +31,5 @@ def test_without_cells_the_cheapest_modes_are_chosen():
     costs = ModeCosts(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((2, 2, 4)))
     grid = unroll(np.zeros((2, 4), bool), motion, Ends.open(motion))
     program = Program.build(costs, grid, costs.allowed)
-    assert program.relax(60).cost == 0.0
-    assert program.solve(60).modes.tolist() == [0, 1]
+    assert program.relax().cost == 0.0
+    assert program.solve().modes.tolist() == [0, 1]

@@ -19,7 +19,7 @@ def test_any_multipliers_give_a_bound_and_those_of_the_relaxation_the_best(seed)
     costs = random_costs(rng, 4, 3, 9)
     truth = enumerated(costs, motion)
     grid = whole_grid(costs, motion)
-    relaxed = Program.build(costs, grid, costs.allowed).relax(60)
+    relaxed = Program.build(costs, grid, costs.allowed).relax()
     best = lower_bound(costs, grid, relaxed.multipliers, costs.allowed)
     assert best.value == pytest.approx(relaxed.cost, abs=1e-6)
     for _ in range(5):
@@ -58,7 +58,7 @@ def test_reduced_costs_of_cells_bound_every_answer_through_that_cell(seed):
     costs = random_costs(rng, 4, 2, 6)
     ends = Ends(np.where(rng.random(6) < 0.3, np.inf, rng.random(6)), np.where(rng.random(6) < 0.3, np.inf, 0.0))
     grid = whole_grid(costs, motion, ends)
-    multipliers = Program.build(costs, grid, costs.allowed).relax(60).multipliers
+    multipliers = Program.build(costs, grid, costs.allowed).relax().multipliers
     for w in (multipliers, rng.exponential(0.3, costs.cell.shape)):
         bound = lower_bound(costs, grid, w, costs.allowed)
         reduced = cell_reduced_costs(bound, grid, motion)

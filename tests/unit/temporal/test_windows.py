@@ -10,12 +10,20 @@ from mixfield.errors import MixfieldError
 from mixfield.temporal.choice import choose_modes
 from mixfield.temporal.costs import FrameCosts, frame_costs, stack
 from mixfield.temporal.timegrid import Motion
-from mixfield.temporal.windows import Windows, choose_in_windows
+from mixfield.temporal.windows import Limits, Windows, WindowStream
 
 
 def scene_frames(scene):
     for p in scene.posteriors:
         yield frame_costs(p.weights, np.stack([mode.marginals[..., 1].ravel() for mode in p.modes]))
+
+
+def choose_in_windows(frames, motion, **options):
+    """The segments of all frames."""
+    stream = WindowStream(motion, **options)
+    for frame in frames:
+        yield from stream.update(frame)
+    yield from stream.finish()
 
 
 def joined(segments):
@@ -96,4 +104,14 @@ def test_no_more_than_a_window_is_in_memory():
 def test_wrong_windows_are_named():
     with pytest.raises(MixfieldError, match="overlap must be less than length"):
         Windows(5, 5)
+    with pytest.raises(MixfieldError, match="lag must be"):
+        Windows.of_lag(1)
+    assert Windows.of_lag(100) == Windows()
     assert list(choose_in_windows([], Motion((2, 2)))) == []
+
+
+def test_wrong_limits_are_named():
+    with pytest.raises(MixfieldError, match="nodes must be"):
+        Limits(nodes=0)
+    with pytest.raises(MixfieldError, match="seconds must be positive"):
+        Limits(seconds=0.0)
