@@ -15,6 +15,7 @@ from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import MixfieldError
 from mixfield.solvers import starts
 from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.coupling_norms import t_max_bound
 from mixfield.solvers.minimum_cut import minimum_cut
 from mixfield.solvers.options import Ascent
 from mixfield.solvers.sweepers import sweeper_of
@@ -24,6 +25,7 @@ from mixfield.solvers.tilt import Tilt
 Floats = NDArray[np.float64]
 
 CHEAP_VARIABLES, CHEAP_BYTES = 128, 1e6  # a field and its tables for which exact inference takes milliseconds
+MANY_NUMBERS = 10_000  # marginals from which on T_max is bounded instead of computed, which takes sixty vectors
 MANY_VARIABLES = 1 << 17  # from so many on, threads share the variables of a colour instead of the modes
 
 
@@ -100,8 +102,10 @@ class FactorGraphSolver(MeanFieldSolver):
             return None
 
     def critical_temperature(self) -> float:
-        """T_max of the graph with a finite price for forbidden states."""
+        """T_max of the graph with a finite price for forbidden states; of a large one an upper bound."""
         soft = self.energy.softened(soft_penalty(self.energy))
+        if soft.unary.size > MANY_NUMBERS:
+            return t_max_bound(soft, self.allowed)
         return max(0.0, largest_eigenvalue(soft, self.allowed) / 2)
 
 
