@@ -261,7 +261,8 @@ class FactorGraph:
         cost += self.unary[np.arange(self.n), flat].sum(1)
         first, second = self.edges.T
         cost += self.tables[self.table_of, flat[:, first], flat[:, second]].sum(1)
-        cost += flattening.factor_costs(self._larger, flat)
+        for factors in self.larger_factors:
+            cost += [flattening.costs_by_factor(factors, one).sum() for one in flat]
         return cost.reshape(lead) if lead else float(cost[0])
 
     # ------------------------------------------------------------------ for solvers and exact inference
@@ -276,7 +277,8 @@ class FactorGraph:
         return found + list(self.higher)
 
     @cached_property
-    def _larger(self) -> list[flattening.EqualFactors]:
+    def larger_factors(self) -> list[flattening.EqualFactors]:
+        """Those of ``higher``, by the shape of their tables."""
         return flattening.by_shape(self.higher)
 
     @cached_property

@@ -62,14 +62,10 @@ def by_shape(higher: Sequence[Factor]) -> list[EqualFactors]:
     ]
 
 
-def factor_costs(factors: Sequence[EqualFactors], x: Int64s) -> Floats:
-    """(N,) cost of labels (N, n), of which a variable may have fewer than the labels: its last stands for the rest."""
-    cost = np.zeros(len(x))
-    for scopes, tables in factors:
-        every, last = np.arange(len(scopes)), np.array(tables.shape[1:]) - 1
-        for k in range(len(x)):
-            cost[k] += tables[(every, *np.minimum(x[k][scopes], last).T)].sum()
-    return cost
+def costs_by_factor(factors: EqualFactors, x: Int64s) -> Floats:
+    """(F,) cost of labels (n,); the last label of a variable stands for those that it does not have."""
+    labels = np.minimum(x[factors.scopes], np.array(factors.tables.shape[1:]) - 1)
+    return np.asarray(factors.tables[(np.arange(len(labels)), *labels.T)])
 
 
 def adjacency(n: int, edges: Int64s, scopes: Sequence[tuple[int, ...]]) -> csr_array:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.energy.factor_graph import FactorGraph
-from mixfield.energy.flattening import EqualFactors, by_shape
+from mixfield.energy.flattening import EqualFactors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -52,7 +52,7 @@ def coupling_norms(graph: FactorGraph, allowed: NDArray[np.bool_]) -> csr_array:
 
     parts = [(graph.edges, _couplings(graph.tables)[graph.table_of])]
     weights = allowed / allowed.sum(1, keepdims=True)
-    for factors in by_shape(graph.higher):
+    for factors in graph.larger_factors:
         parts += [
             (factors.scopes[:, pair], _couplings(_averaged(factors, pair, weights)))
             for pair in map(list, combinations(range(factors.scopes.shape[1]), 2))

@@ -18,6 +18,7 @@ from mixfield.solvers.base import MeanFieldSolver
 from mixfield.solvers.coupling_norms import t_max_bound
 from mixfield.solvers.minimum_cut import minimum_cut
 from mixfield.solvers.options import Ascent
+from mixfield.solvers.recombination import best_parts
 from mixfield.solvers.sweepers import sweeper_of
 from mixfield.solvers.temperature import largest_eigenvalue
 from mixfield.solvers.tilt import Tilt
@@ -33,6 +34,7 @@ class FactorGraphSolver(MeanFieldSolver):
     """Coordinate ascent over the colours of a `FactorGraph`; modes in parallel, or variables where there are many."""
 
     family = "factor_graph"
+    recombines = True
     energy: FactorGraph
 
     def solve(
@@ -92,6 +94,13 @@ class FactorGraphSolver(MeanFieldSolver):
         return (
             np.empty((0, *self.allowed.shape)) if state is None else starts.one_hot(state[None], self.energy.n_labels)
         )
+
+    def recombined(self, states: Floats) -> Floats:
+        """(1, n, L) the labels of the first of several states (K, n, L), with the better parts of the others."""
+        best, *others = states.argmax(-1)
+        for other in others:
+            best = best_parts(self.energy, best, other)
+        return starts.one_hot(best[None], self.energy.n_labels)
 
     def cheap_log_z(self) -> float | None:
         if self.energy.n > CHEAP_VARIABLES:
