@@ -52,4 +52,5 @@ def _connected(leaf: Leaf, members: Int64s) -> list[Int64s]:
     from scipy.sparse.csgraph import connected_components
 
     count, part = connected_components(adjacency[members][:, members], directed=False)
-    return [members[part == k] for k in range(count)] if count > 1 else []
+    grouped = members[np.argsort(part, kind="stable")]
+    return np.split(grouped, np.cumsum(np.bincount(part))[:-1]) if count > 1 else []

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, kernels
 from mixfield.energy import flattening
-from mixfield.energy.factor_tables import Factor, Floats, check_factor, interaction, merge_edges, pad_factors
+from mixfield.energy.factor_tables import Factor, Floats, check_factor, interaction_sums, merge_edges, pad_factors
 from mixfield.energy.qubo import Qubo, qubo_tables
 from mixfield.errors import InfeasibleError, MixfieldError
+from mixfield.kernels.constants import LARGEST_POLYNOMIAL
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -260,11 +261,8 @@ class FactorGraph:
         cost += self.unary[np.arange(self.n), flat].sum(1)
         first, second = self.edges.T
         cost += self.tables[self.table_of, flat[:, first], flat[:, second]].sum(1)
-        for variables, table in self.higher:
-            # the unary cost of labels that a variable does not have is infinite: any entry of the table will do
-            cost += table[
-                tuple(np.minimum(flat[:, i], size - 1) for i, size in zip(variables, table.shape, strict=True))
-            ]
+        for factors in self.larger_factors:
+            cost += [flattening.costs_by_factor(factors, one).sum() for one in flat]
         return cost.reshape(lead) if lead else float(cost[0])
 
     # ------------------------------------------------------------------ for solvers and exact inference
@@ -277,6 +275,11 @@ class FactorGraph:
         for (i, j), t in zip(self.edges.tolist(), self.table_of.tolist(), strict=True):
             found.append(((i, j), self.tables[t, : counts[i], : counts[j]]))
         return found + list(self.higher)
+
+    @cached_property
+    def larger_factors(self) -> list[flattening.EqualFactors]:
+        """Those of ``higher``, by the shape of their tables."""
+        return flattening.by_shape(self.higher)
 
     @cached_property
     def has_hard_factors(self) -> bool:
@@ -334,8 +337,13 @@ class FactorGraph:
         """Whether every variable has (at most) two labels and every factor at most two variables."""
         return self.n_labels == 2 and not self.higher
 
+    @cached_property
+    def has_binary_form(self) -> bool:
+        """Whether every variable has (at most) two labels and no factor is too large to be kept as a polynomial."""
+        return self.n_labels == 2 and all(len(scope) <= LARGEST_POLYNOMIAL for scope, _ in self.higher)
+
     def binary(self, penalty: float) -> flattening.BinaryForm:
-        """The logit form of a binary pairwise graph, with ``penalty`` as the cost of every forbidden pair."""
+        """The logit form of a binary graph, with ``penalty`` as the cost of every forbidden state of a factor."""
         if penalty not in self._binary_of_penalty:
             self._binary_of_penalty[penalty] = flattening.binary_form(self, self.flat(penalty))
         return self._binary_of_penalty[penalty]
@@ -369,13 +377,7 @@ class FactorGraph:
     @cached_property
     def coupling_strength(self) -> Floats:
         """(n,) sum over the factors of each variable of the size of their interaction (|W| of Weller and Domke)."""
-        strength = np.zeros(self.n)
-        per_edge = np.array([interaction(table) for table in self.tables])[self.table_of]
-        np.add.at(strength, self.edges[:, 0], per_edge)
-        np.add.at(strength, self.edges[:, 1], per_edge)
-        for variables, table in self.higher:
-            strength[list(variables)] += interaction(table)
-        return strength
+        return interaction_sums(self.n, self.edges, self.tables, self.table_of, self.higher)
 
     def _batch(self, q: ArrayLike) -> tuple[Floats, tuple[int, ...]]:
         """Marginals as (K, n, L), and the leading axes that they had: () or (K,)."""

@@ -124,3 +124,14 @@ def interaction(table: Floats) -> float:
     for axis in range(centred.ndim):
         centred = centred - centred.mean(axis=axis, keepdims=True)
     return float(centred.max() - centred.min()) / 2
+
+
+def interaction_sums(n: int, edges: Int64s, tables: Floats, table_of: Int64s, higher: Sequence[Factor]) -> Floats:
+    """(n,) sum of `interaction` over the tables of each variable."""
+    per_edge = np.array([interaction(table) for table in tables])[table_of]
+    sums = np.zeros(n)
+    np.add.at(sums, edges[:, 0], per_edge)
+    np.add.at(sums, edges[:, 1], per_edge)
+    for variables, table in higher:
+        sums[list(variables)] += interaction(table)
+    return sums

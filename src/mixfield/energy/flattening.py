@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +44,30 @@ class Tabular(Protocol):
     def color_start(self) -> Int32s: ...
 
 
+class EqualFactors(NamedTuple):
+    """Factors whose tables have the same shape: (F, a) variables and (F, *shape) costs."""
+
+    scopes: Int64s
+    tables: Floats
+
+
+def by_shape(higher: Sequence[Factor]) -> list[EqualFactors]:
+    """Factors by the shape of their tables."""
+    members: defaultdict[tuple[int, ...], list[Factor]] = defaultdict(list)
+    for factor in higher:
+        members[factor[1].shape].append(factor)
+    return [
+        EqualFactors(np.array([scope for scope, _ in some], np.int64), np.stack([table for _, table in some]))
+        for some in members.values()
+    ]
+
+
+def costs_by_factor(factors: EqualFactors, x: Int64s) -> Floats:
+    """(F,) cost of labels (n,); the last label of a variable stands for those that it does not have."""
+    labels = np.minimum(x[factors.scopes], np.array(factors.tables.shape[1:]) - 1)
+    return np.asarray(factors.tables[(np.arange(len(labels)), *labels.T)])
+
+
 def adjacency(n: int, edges: Int64s, scopes: Sequence[tuple[int, ...]]) -> csr_array:
     """(n, n) symmetric sparse matrix of the pairs of variables that share an edge or a larger factor, of ``scopes``."""
     from scipy.sparse import csr_array
@@ -68,7 +93,9 @@ def flatten(graph: Tabular, transform: Callable[[Floats], Floats]) -> FlatGraph:
     factor_start, factor, slot = _incidence(graph, order)
     scopes = [variables for variables, _ in graph.higher]
     values = [transform(table).ravel() for _, table in graph.higher]
+    rise = _rises(tables)
     return kernels.sweeps.FlatGraph(
+        color_start=graph.color_start,
         order=order,
         start=start,
         neighbour=neighbour,
@@ -82,23 +109,35 @@ def flatten(graph: Tabular, transform: Callable[[Floats], Floats]) -> FlatGraph:
         dims=np.array([size for _, table in graph.higher for size in table.shape], np.int32),
         value_start=_starts([len(v) for v in values]),
         values=np.concatenate(values) if values else np.zeros(0),
+        is_potts=rise is not None and not graph.higher,
+        rise=np.zeros(0) if rise is None else rise,
     )
+
+
+def _rises(tables: Floats) -> Floats | None:
+    """(t,) what equal labels cost more than different ones; None if some table is not of Potts form."""
+    equal = np.eye(tables.shape[1], dtype=bool)
+    if tables.shape[1] < 2:
+        return None
+    same, different = tables[:, 0, 0], tables[:, 0, 1]
+    is_potts = (tables == np.where(equal, same[:, None, None], different[:, None, None])).all()
+    return same - different if is_potts else None
 
 
 @dataclass(frozen=True)
 class BinaryForm:
-    """A binary pairwise graph in logit form.
+    """A binary graph in logit form.
 
-        E(x) = sum_i (u_i(1) - u_i(0) + slope_i) x_i + sum_ij w_ij x_i x_j + sum_i u_i(0) + constant
+        E(x) = sum_i (u_i(1) - u_i(0) + slope_i) x_i + sum_ij w_ij x_i x_j + sum_f f(x) + sum_i u_i(0) + constant
 
     The unary costs u are not part of it, since clamps change them.
 
     Attributes
     ----------
-    graph : the weights w, for `kernels.binary`.
+    graph : the weights w and the derivatives of the polynomials f, for `kernels.binary`.
     order : (n,) arrays number the variables colour by colour: place s is variable ``order[s]``.
     slope : (n,) what the tables of the edges add to label 1, in this order.
-    constant : what the tables of the edges cost where all labels are 0.
+    constant : what the tables of edges and larger factors cost where all labels are 0.
     """
 
     graph: BinaryGraph
@@ -118,8 +157,37 @@ def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
     constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge is stored in both directions
     place = np.empty(graph.n, np.int32)
     place[flat.order] = np.arange(graph.n, dtype=np.int32)
-    binary = kernels.binary.BinaryGraph(graph.color_start, flat.start, place[flat.neighbour], weight)
+    derivatives = _derivatives(graph.higher, flat, place)
+    binary = kernels.binary.BinaryGraph(graph.color_start, flat.start, place[flat.neighbour], weight, *derivatives)
+    constant += sum(float(flat.values[start]) for start in flat.value_start[:-1])
     return BinaryForm(binary, flat.order, slope, constant)
+
+
+def _derivatives(higher: Sequence[Factor], flat: FlatGraph, place: Int32s) -> tuple[Any, ...]:
+    """The last six fields of `kernels.binary.BinaryGraph`.
+
+    A table is turned into the coefficients of its polynomial by differences along each axis; those of the derivative by
+    one variable are the second half along its axis.
+    """
+    arity = np.diff(flat.scope_start)[flat.factor]  # of the factor of each derivative
+    other_start, term_start = _starts(arity - 1), _starts(1 << (arity - 1))
+    other, terms = np.empty(other_start[-1], np.int32), np.empty(term_start[-1])
+    for size in np.unique(arity).tolist():
+        members = np.flatnonzero(np.diff(flat.scope_start) == size)
+        row = np.zeros(len(higher), np.int64)
+        row[members] = np.arange(len(members))
+        scopes = place[flat.scope[flat.scope_start[members][:, None] + np.arange(size)]]
+        coefficients = flat.values[flat.value_start[members][:, None] + np.arange(1 << size)].reshape(-1, *[2] * size)
+        for axis in range(1, size + 1):
+            low, high = np.moveaxis(coefficients, axis, 0)
+            high -= low
+        for slot in range(size):
+            g = np.flatnonzero((arity == size) & (flat.slot == slot))
+            own = row[flat.factor[g]]
+            other[other_start[g][:, None] + np.arange(size - 1)] = np.delete(scopes, slot, axis=1)[own]
+            half = coefficients.take(1, axis=1 + slot).reshape(len(members), -1)[own]
+            terms[term_start[g][:, None] + np.arange(1 << (size - 1))] = half
+    return flat.factor_start, flat.slot, other_start.astype(np.int32), other, term_start, terms
 
 
 def _starts(sizes: ArrayLike) -> Int64s:

@@ -4,7 +4,7 @@ A submodule imports nothing of mixfield but other kernels, and is loaded at the 
 Numba, ``from mixfield import kernels`` does not.
 
 ========================  ==============================================================================
-factor graphs             `sweeps`, `binary` (two labels, pairs), `counts` (cardinality), `coloring`
+factor graphs             `sweeps`, `gibbs`, `binary` (two labels), `counts` (cardinality), `coloring`
 dense fields              `softmax` (the update), `softmax_gradient`, `lattice`, `coarse`, `separable` (the filters)
 people                    `silhouettes`
 borders of strokes        `guided_argmax`
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import coarse as coarse
     from mixfield.kernels import coloring as coloring
     from mixfield.kernels import counts as counts
+    from mixfield.kernels import gibbs as gibbs
     from mixfield.kernels import guided_argmax as guided_argmax
     from mixfield.kernels import lattice as lattice
     from mixfield.kernels import paths as paths

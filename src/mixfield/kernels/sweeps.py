@@ -16,8 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mixfield.kernels.counts import FlatCounts, member_decides
-from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, UInt64s, jit
-from mixfield.kernels.splitmix import advance, uniform
+from mixfield.kernels.exponential import LOWEST, TO_THE_LAST_BIT, exp
+from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, jit
+
+BLOCK = 64  # variables whose fields are computed before their exponentials are taken
 
 
 class FlatGraph(NamedTuple):
@@ -26,9 +28,12 @@ class FlatGraph(NamedTuple):
     Its neighbours are ``start[s]:start[s + 1]`` of ``neighbour`` and ``table_of``; its larger factors
     ``factor_start[s]:factor_start[s + 1]`` of ``factor`` and ``slot``.  Factor f has the variables
     ``scope_start[f]:scope_start[f + 1]`` of ``scope``, with ``dims`` labels, and the costs
-    ``value_start[f]:value_start[f + 1]`` of ``values``, its last variable fastest.
+    ``value_start[f]:value_start[f + 1]`` of ``values``, its last variable fastest.  Colour c is the rows
+    ``color_start[c]:color_start[c + 1]``.  In a Potts graph table t costs ``rise[t]`` more, up to a constant, where the
+    two labels are equal.
     """
 
+    color_start: Int32s
     order: Int32s
     start: Int32s
     neighbour: Int32s
@@ -42,40 +47,35 @@ class FlatGraph(NamedTuple):
     dims: Int32s
     value_start: Int64s
     values: Floats
+    is_potts: bool
+    rise: Floats
 
 
-@jit(inline="always")
-def _sum_last(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Integer) -> Integer:
-    """Sum the table ``work[:size]`` over its last axis, the labels of variable i, in place; returns what is left."""
-    if n_labels == 2:
-        left = size >> 1
-        low, high = q[i, 0], q[i, 1]
-        for r in range(left):
-            work[r] = work[2 * r] * low + work[2 * r + 1] * high
-        return left
+@jit()
+def _sum_last(
+    table: Floats, start: Integer, size: Integer, q: Floats, i: Integer, n_labels: Integer, work: Floats
+) -> Integer:
+    """Sum ``table[start:start + size]`` over its last axis, the labels of variable i, into ``work``, which may be the
+    table if ``start`` is 0; returns the number of sums."""
     left = size // n_labels
     for r in range(left):
         total = 0.0
         for m in range(n_labels):
-            total += work[r * n_labels + m] * q[i, m]
+            total += table[start + r * n_labels + m] * q[i, m]
         work[r] = total
     return left
 
 
-@jit(inline="always")
-def _sum_first(work: Floats, size: Integer, q: Floats, i: Integer, n_labels: Integer) -> Integer:
+@jit()
+def _sum_first(
+    table: Floats, start: Integer, size: Integer, q: Floats, i: Integer, n_labels: Integer, work: Floats
+) -> Integer:
     """The same over its first axis."""
-    if n_labels == 2:
-        left = size >> 1
-        low, high = q[i, 0], q[i, 1]
-        for r in range(left):
-            work[r] = work[r] * low + work[left + r] * high
-        return left
     left = size // n_labels
     for r in range(left):
         total = 0.0
         for m in range(n_labels):
-            total += work[m * left + r] * q[i, m]
+            total += table[start + m * left + r] * q[i, m]
         work[r] = total
     return left
 
@@ -89,46 +89,84 @@ def _largest_factor(graph: FlatGraph) -> int:
     return largest
 
 
-@jit(inline="always")
-def _add_factors(graph: FlatGraph, q: Floats, s: Integer, field: Floats, work: Floats) -> None:
-    """Add to ``field`` (L,) the expected cost of the factors of three and more variables for each label of
-    ``order[s]``: the axes after its own are summed one by one from the last, then those before it from the first."""
-    for g in range(graph.factor_start[s], graph.factor_start[s + 1]):
-        f = graph.factor[g]
-        first, last = graph.scope_start[f], graph.scope_start[f + 1]
-        own = first + graph.slot[g]
-        start = graph.value_start[f]
-        size = graph.value_start[f + 1] - start
-        for v in range(size):
-            work[v] = graph.values[start + v]
-        for a in range(last - 1, own, -1):
-            size = _sum_last(work, size, q, graph.scope[a], graph.dims[a])
-        for a in range(first, own):
-            size = _sum_first(work, size, q, graph.scope[a], graph.dims[a])
-        for l in range(size):
-            field[l] += work[l]
+@jit()
+def _add_factors(graph: FlatGraph, q: Floats, first: Integer, fields: Floats, work: Floats) -> None:
+    """Add to ``fields`` (B, L) the expected cost of the factors of three and more variables for each label of
+    ``order[first:first + B]``: the axes after its own are summed one by one from the last, then those before it from
+    the first."""
+    factor_start, factor, slot, values = graph.factor_start, graph.factor, graph.slot, graph.values
+    scope_start, scope, dims, value_start = graph.scope_start, graph.scope, graph.dims, graph.value_start
+    for k in range(fields.shape[0]):
+        for g in range(factor_start[first + k], factor_start[first + k + 1]):
+            f = factor[g]
+            first_axis, own, last_axis = scope_start[f], scope_start[f] + slot[g], scope_start[f + 1] - 1
+            size = value_start[f + 1] - value_start[f]
+            if own < last_axis:
+                size = _sum_last(values, value_start[f], size, q, scope[last_axis], dims[last_axis], work)
+                last_axis -= 1
+            else:
+                size = _sum_first(values, value_start[f], size, q, scope[first_axis], dims[first_axis], work)
+                first_axis += 1
+            for a in range(last_axis, own, -1):
+                size = _sum_last(work, 0, size, q, scope[a], dims[a], work)
+            for a in range(first_axis, own):
+                size = _sum_first(work, 0, size, q, scope[a], dims[a], work)
+            for l in range(size):
+                fields[k, l] += work[l]
 
 
-@jit(inline="always")
-def _field(graph: FlatGraph, unary: Floats, q: Floats, s: Integer, field: Floats, work: Floats) -> None:
-    """Fill ``field`` (L,) with the expected cost of each label of ``order[s]`` under the other marginals.
+@jit()
+def _fields(graph: FlatGraph, unary: Floats, q: Floats, first: Integer, fields: Floats, work: Floats) -> None:
+    """Fill ``fields`` (B, L) with the expected cost of each label of ``order[first:first + B]`` under the other
+    marginals.
 
     ``work`` has an entry for each of the largest factor.
     """
-    i = graph.order[s]
-    n_labels = unary.shape[1]
-    for l in range(n_labels):
-        field[l] = unary[i, l]
-    for h in range(graph.start[s], graph.start[s + 1]):
-        j = graph.neighbour[h]
-        t = graph.table_of[h]
+    order, start, neighbour, table_of, tables = graph.order, graph.start, graph.neighbour, graph.table_of, graph.tables
+    n_labels = fields.shape[1]
+    for k in range(fields.shape[0]):
+        s = first + k
         for l in range(n_labels):
-            total = 0.0
-            for m in range(n_labels):
-                total += graph.tables[t, l, m] * q[j, m]
-            field[l] += total
-    if graph.factor_start[s] < graph.factor_start[s + 1]:
-        _add_factors(graph, q, s, field, work)
+            fields[k, l] = unary[order[s], l]
+        for h in range(start[s], start[s + 1]):
+            j, t = neighbour[h], table_of[h]
+            for l in range(n_labels):
+                total = 0.0
+                for m in range(n_labels):
+                    total += tables[t, l, m] * q[j, m]
+                fields[k, l] += total
+    if graph.slot.shape[0] > 0:
+        _add_factors(graph, q, first, fields, work)
+
+
+@jit()
+def _potts_fields(graph: FlatGraph, unary: Floats, q: Floats, first: Integer, fields: Floats) -> None:
+    """Fill ``fields`` (B, L) with those of ``order[first:first + B]`` in a Potts graph, up to a constant each."""
+    order, start, neighbour, table_of, rise = graph.order, graph.start, graph.neighbour, graph.table_of, graph.rise
+    n_labels = fields.shape[1]
+    for k in range(fields.shape[0]):
+        s = first + k
+        for l in range(n_labels):
+            fields[k, l] = unary[order[s], l]
+        for h in range(start[s], start[s + 1]):
+            j, weight = neighbour[h], rise[table_of[h]]
+            for l in range(n_labels):
+                fields[k, l] += weight * q[j, l]
+
+
+@jit()
+def exponentials(fields: Floats, inverse_temperature: Real) -> None:
+    """fields <- exp(-(fields - their least) / T) for each row of ``fields`` (B, L), a contiguous array."""
+    n_labels = fields.shape[1]
+    for k in range(fields.shape[0]):
+        lowest = fields[k, 0]
+        for l in range(1, n_labels):
+            lowest = min(lowest, fields[k, l])
+        for l in range(n_labels):
+            fields[k, l] = (lowest - fields[k, l]) * inverse_temperature
+    flat = fields.reshape(fields.size)
+    for e in range(flat.shape[0]):
+        flat[e] = exp(flat[e], TO_THE_LAST_BIT) if flat[e] > LOWEST else 0.0
 
 
 @jit(inline="always")
@@ -179,7 +217,6 @@ def ascend(
     graph: FlatGraph,
     unaries: Floats,
     unary_of: Int32s,
-    counts: FlatCounts,
     inverse_temperature: Floats,
     tolerance: Real,
     max_sweeps: Integer,
@@ -193,6 +230,75 @@ def ascend(
 
     ``inverse_temperature`` (K,); fills ``sweeps`` and ``changes`` (K,) with the sweeps and the change in the last one.
     """
+    colors = graph.color_start
+    fields, work = np.empty((BLOCK, q.shape[2])), np.empty(_largest_factor(graph))
+    for k in range(first, last):
+        unary, beta = unaries[unary_of[k]], inverse_temperature[k]
+        sweeps[k] = 0
+        changes[k] = np.inf
+        while sweeps[k] < max_sweeps and changes[k] > tolerance:
+            change = 0.0
+            for c in range(colors.shape[0] - 1):
+                change = max(change, _update(graph, unary, beta, colors[c], colors[c + 1], q[k], fields, work))
+            changes[k] = change
+            sweeps[k] += 1
+
+
+@jit()
+def update(
+    graph: FlatGraph, unary: Floats, inverse_temperature: Real, first: Integer, last: Integer, q: Floats
+) -> float:
+    """Set rows ``order[first:last]``, a part of one colour, of ``q`` (n, L) to their optimum; return the largest
+    change."""
+    fields, work = np.empty((BLOCK, q.shape[1])), np.empty(_largest_factor(graph))
+    return _update(graph, unary, inverse_temperature, first, last, q, fields, work)
+
+
+@jit()
+def _update(
+    graph: FlatGraph, unary: Floats, inverse_temperature: Real, first: Integer, last: Integer, q: Floats,
+    fields: Floats, work: Floats,
+) -> float:  # fmt: skip
+    """`update` with work memory ``fields`` (BLOCK, L) and ``work``, with an entry for each of the largest factor."""
+    order = graph.order
+    n_labels = q.shape[1]
+    change = 0.0
+    for begin in range(first, last, BLOCK):
+        size = min(BLOCK, last - begin)
+        if graph.is_potts:
+            _potts_fields(graph, unary, q, begin, fields[:size])
+        else:
+            _fields(graph, unary, q, begin, fields[:size], work)
+        exponentials(fields[:size], inverse_temperature)
+        for k in range(size):
+            total = 0.0
+            for l in range(n_labels):
+                total += fields[k, l]
+            share = 1.0 / total
+            i = order[begin + k]
+            for l in range(n_labels):
+                new = fields[k, l] * share
+                change = max(change, abs(new - q[i, l]))
+                q[i, l] = new
+    return change
+
+
+@jit()
+def ascend_counted(
+    graph: FlatGraph,
+    unaries: Floats,
+    unary_of: Int32s,
+    counts: FlatCounts,
+    inverse_temperature: Floats,
+    tolerance: Real,
+    max_sweeps: Integer,
+    first: Integer,
+    last: Integer,
+    q: Floats,
+    sweeps: Int32s,
+    changes: Floats,
+) -> None:
+    """`ascend` with count potentials, variable by variable."""
     n = q.shape[1]
     field = np.empty(q.shape[2])
     work = np.empty(2 * n + 2)
@@ -207,7 +313,7 @@ def ascend(
             change = 0.0
             for s in range(n):
                 i = graph.order[s]
-                _field(graph, unary, marginals, s, field, table)
+                _fields(graph, unary, marginals, s, field.reshape((1, field.size)), table)
                 if counted[i]:
                     _add_counts(counts, k, i, marginals, field, work)
                 _boltzmann(field, inverse_temperature[k])
@@ -217,70 +323,23 @@ def ascend(
 
 
 @jit()
-def update(
-    graph: FlatGraph, unary: Floats, inverse_temperature: Real, first: Integer, last: Integer, q: Floats
-) -> float:
-    """Set rows ``order[first:last]``, a part of one colour, of ``q`` (n, L) to their optimum; return the largest
-    change."""
-    field, work = np.empty(q.shape[1]), np.empty(_largest_factor(graph))
-    change = 0.0
-    for s in range(first, last):
-        _field(graph, unary, q, s, field, work)
-        _boltzmann(field, inverse_temperature)
-        change = max(change, _replace(q[graph.order[s]], field))
-    return change
-
-
-@jit()
-def draw(
-    graph: FlatGraph,
-    unaries: Floats,
-    unary_of: Int32s,
-    inverse_temperatures: Floats,
-    seeds: UInt64s,
-    first: Integer,
-    last: Integer,
-    q: Floats,
-) -> None:
-    """Gibbs sampling of modes ``first:last`` of ``q`` (K, n, L), one sweep per inverse temperature; seeds (K,)."""
-    n_labels = q.shape[2]
-    field, work = np.empty(n_labels), np.empty(_largest_factor(graph))
-    for k in range(first, last):
-        state = seeds[k]
-        unary = unaries[unary_of[k]]
-        marginals = q[k]
-        for t in range(inverse_temperatures.shape[0]):
-            for s in range(q.shape[1]):
-                _field(graph, unary, marginals, s, field, work)
-                _boltzmann(field, inverse_temperatures[t])
-                state = advance(state)
-                left = uniform(state)
-                drawn = -1
-                for l in range(n_labels):
-                    if field[l] > 0.0 and (drawn < 0 or left >= 0.0):
-                        drawn = l
-                    left -= field[l]
-                    marginals[graph.order[s], l] = 0.0
-                marginals[graph.order[s], drawn] = 1.0
-
-
-@jit()
 def local_field(graph: FlatGraph, unary: Floats, q: Floats, out: Floats) -> None:
     """Fill ``out`` (n, L) with the expected cost of every label under the other marginals of ``q`` (n, L)."""
-    work = np.empty(_largest_factor(graph))
-    for s in range(q.shape[0]):
-        _field(graph, unary, q, s, out[graph.order[s]], work)
+    fields, work = np.empty((BLOCK, q.shape[1])), np.empty(_largest_factor(graph))
+    for first in range(0, q.shape[0], BLOCK):
+        size = min(BLOCK, q.shape[0] - first)
+        _fields(graph, unary, q, first, fields[:size], work)
+        for k in range(size):
+            out[graph.order[first + k]] = fields[k]
 
 
 @jit(inline="always")
-def _factor_mean(graph: FlatGraph, f: Integer, q: Floats, work: Floats) -> float:
+def _factor_mean(graph: FlatGraph, f: int, q: Floats, work: Floats) -> float:
     """Expected cost of one factor of three or more variables."""
-    start = graph.value_start[f]
-    size = graph.value_start[f + 1] - start
-    for v in range(size):
-        work[v] = graph.values[start + v]
-    for a in range(graph.scope_start[f + 1] - 1, graph.scope_start[f] - 1, -1):
-        size = _sum_last(work, size, q, graph.scope[a], graph.dims[a])
+    start, a = graph.value_start[f], graph.scope_start[f + 1] - 1
+    size = _sum_last(graph.values, start, graph.value_start[f + 1] - start, q, graph.scope[a], graph.dims[a], work)
+    for a in range(graph.scope_start[f + 1] - 2, graph.scope_start[f] - 1, -1):
+        size = _sum_last(work, 0, size, q, graph.scope[a], graph.dims[a], work)
     return work[0]
 
 

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 HARD_FACTOR_SWEEPS = 5  # times as many sweeps where joint states are forbidden: a state that breaks one is worthless
 
+PART_SWEEPS = 100  # of a cooling whose best parts are combined with those of others
+
 
 @dataclass(frozen=True)
 class Search:
@@ -88,6 +90,11 @@ class AnnealingFinder(ClampedFinder):
         """Numbers of one mode."""
         return int(self.solver.allowed.size)
 
+    @property
+    def _has_parts(self) -> bool:
+        """Whether the field is so large that the budget limits its coolings: they are good in different parts of it."""
+        return self.solver.recombines and self.search.affordable(self.search.root, self._size) < self.search.root
+
     def root(self, cell: Cell) -> CellSolution:
         """The best optimum of the whole field that many coolings find."""
         patience = HARD_FACTOR_SWEEPS if ability(self.solver.energy, "has_hard_factors", False) else 1
@@ -99,22 +106,32 @@ class AnnealingFinder(ClampedFinder):
         return self._cooled_until_flat(cell, best, count, len(temperatures))
 
     def _cooled_until_flat(self, cell: Cell, best: CellSolution, count: int, sweeps: int) -> CellSolution:
-        """Cool twice as slowly, and half as many states, until the best bound stops rising."""
+        """Cool again until the best bound stops rising: twice as slowly, and half as many states.
+
+        Of a field with many parts, pairs of states are cooled at the same rate, and their best parts combined.
+        """
         if not self.search.root:
             return best
-        rising = True
+        has_parts, rising = self._has_parts, True
         while rising and not self.deadline.passed:
-            count, sweeps = max(2, count // 2), 2 * sweeps
+            count, sweeps = (2, max(sweeps, PART_SWEEPS)) if has_parts else (max(2, count // 2), 2 * sweeps)
             temperatures = np.geomspace(max(self.t_max, 1.0), 1.0, sweeps)
-            cooled = self.solver.cooled_starts(count, cell.bias, temperatures, self.rng)
+            states = self.solver.cooled_starts(count, cell.bias, temperatures, self.rng)
+            if has_parts:
+                states = self.solver.recombined(np.concatenate([best.q, states]))
             before = float(best.log_z[0])
-            better = self.best_in_cell(cell, cooled, above=before)
+            better = self.best_in_cell(cell, states, above=before)
             best = best if better is None or better.log_z[0] <= before else better
             rising = float(best.log_z[0]) > before + self.search.rise * len(cell.allowed)
         return best
 
     def improve_root(self, root: Leaf) -> CellSolution | None:
-        """A better root from flips of groups in the plain mean field and in the best optima known, if there is one."""
+        """A better root from flips of groups in the plain mean field and in the best optima known, if there is one.
+
+        Two groups of thousands change nothing in a field with many parts.
+        """
+        if self._has_parts:
+            return None
         done: set[bytes] = set()
         found: CellSolution | None = None
         for _ in range(self.search.flips):

@@ -24,7 +24,7 @@ from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
 
-COOLED, SWEEPS = 8, 1500  # random states that are cooled in each cell, besides its mode
+COOLED, SWEEPS = 8, 1500  # random states that are cooled in each cell, besides its mode, if states are forbidden
 HOTTEST = 3.0  # where they begin: T_max of hard tables is so high that most sweeps would be spent on noise
 
 
@@ -84,11 +84,13 @@ def restricted(whole: FactorGraphSolver, cell: Cell) -> FactorGraphSolver:
 
 
 def _starts(solver: CollapsedSolver, mode: Mode, rng: np.random.Generator) -> Floats:
-    """(K, m, L') the marginals of the mode, and cooled random states."""
+    """(K, m, L') the marginals of the mode, and cooled random states where states are forbidden."""
     own = solver.conditionals.kept_marginals(mode.marginals.reshape(-1, mode.marginals.shape[-1]))
     own = np.where(solver.allowed, own[:, : solver.energy.n_labels] + 1e-12, 0.0)
     bias = np.where(solver.allowed, 0.0, np.inf)
-    cooled = solver.cooled_starts(COOLED, bias, np.geomspace(HOTTEST, 1.0, SWEEPS), rng)
+    # without forbidden states the coolings of the tree have found the mode of the cell already
+    count = COOLED if solver.whole.energy.has_hard_factors else 0
+    cooled = solver.cooled_starts(count, bias, np.geomspace(HOTTEST, 1.0, SWEEPS), rng)
     return np.concatenate([(own / own.sum(-1, keepdims=True))[None], cooled])
 
 

@@ -39,6 +39,7 @@ class MeanFieldSolver(ABC):
     default_tolerance, default_iterations : where the options leave them open.
     anneals_independently : whether marginals at several temperatures are computed from the uniform point each, instead
         of following one path down from the highest.
+    recombines : whether `recombined` makes a better state of several.
     reports_energies : whether modes know the energies of their labelings; False where ``of`` takes long.
     energy : what is minimised.
     options : what the user asked for.
@@ -48,6 +49,7 @@ class MeanFieldSolver(ABC):
     default_tolerance: ClassVar[float] = 1e-6
     default_iterations: ClassVar[int] = 2000
     anneals_independently: ClassVar[bool] = False
+    recombines: ClassVar[bool] = False
     reports_energies: ClassVar[bool] = True
 
     def __init__(self, energy: Any, options: Solver | None = None) -> None:
@@ -110,6 +112,10 @@ class MeanFieldSolver(ABC):
     def good_states(self) -> Floats:
         """(S, n, L) states of low energy that are known beforehand, one-hot."""
         return np.empty((0, *self.allowed.shape))
+
+    def recombined(self, states: Floats) -> Floats:
+        """(R, n, L) states made of the best parts of several (K, n, L); the states themselves by default."""
+        return states
 
     def mode(self, temperature: float, rng: np.random.Generator) -> Mode:
         """The mean field that begins at `first_start`."""

@@ -58,6 +58,8 @@ def collapsed(solver: FactorGraphSolver, limit: int, keep: int) -> CollapsedSolv
 
     Each sum is over a table of at most ``limit`` entries, and ``keep`` variables are left.
     """
+    if not solver.energy.has_hard_factors and not _has_small_clique(solver, limit):
+        return None  # known at once; forbidden states may rule out labels first
     try:
         found = collapse(solver.energy, limit=limit, keep=keep)
     except InfeasibleError:  # the search reports it
@@ -66,3 +68,10 @@ def collapsed(solver: FactorGraphSolver, limit: int, keep: int) -> CollapsedSolv
         return None
     rest = FactorGraph.from_factors(found.label_counts, found.factors)
     return CollapsedSolver(rest, solver, found.conditionals)
+
+
+def _has_small_clique(solver: FactorGraphSolver, limit: int) -> bool:
+    """Whether the table of some variable with a choice and its neighbours has at most ``limit`` entries."""
+    log_sizes = np.log(solver.allowed.sum(1))
+    entries = log_sizes + solver.energy.adjacency.astype(bool) @ log_sizes
+    return bool((entries[log_sizes > 0] < np.log(limit) + 1e-9).any())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +15,18 @@ from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import MixfieldError
 from mixfield.solvers import starts
 from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.coupling_norms import t_max_bound
 from mixfield.solvers.minimum_cut import minimum_cut
 from mixfield.solvers.options import Ascent
+from mixfield.solvers.recombination import best_parts
+from mixfield.solvers.sweepers import sweeper_of
 from mixfield.solvers.temperature import largest_eigenvalue
 from mixfield.solvers.tilt import Tilt
-
-if TYPE_CHECKING:
-    from mixfield.kernels.counts import FlatCounts
 
 Floats = NDArray[np.float64]
 
 CHEAP_VARIABLES, CHEAP_BYTES = 128, 1e6  # a field and its tables for which exact inference takes milliseconds
+MANY_NUMBERS = 10_000  # marginals from which on T_max is bounded instead of computed, which takes sixty vectors
 MANY_VARIABLES = 1 << 17  # from so many on, threads share the variables of a colour instead of the modes
 
 
@@ -34,6 +34,7 @@ class FactorGraphSolver(MeanFieldSolver):
     """Coordinate ascent over the colours of a `FactorGraph`; modes in parallel, or variables where there are many."""
 
     family = "factor_graph"
+    recombines = True
     energy: FactorGraph
 
     def solve(
@@ -52,7 +53,7 @@ class FactorGraphSolver(MeanFieldSolver):
         graph, threads = self.energy, self.options.threads
         tolerance = self.tolerance if tolerance is None else tolerance
         limit = self.max_iterations if max_iterations is None else max_iterations
-        sweeper = _sweeper(graph, q, tilt, hard_penalty(graph))
+        sweeper = sweeper_of(graph, q, tilt, hard_penalty(graph))
         beta = 1.0 / np.full(len(q), temperature, np.float64)
         sweeps, changes = np.zeros(len(q), np.int32), np.full(len(q), np.inf)
         if len(q) < threads and graph.n >= MANY_VARIABLES and not any(tilt.counts):
@@ -72,7 +73,7 @@ class FactorGraphSolver(MeanFieldSolver):
 
     def bounds(self, q: Floats, temperature: float = 1.0) -> Floats:
         graph = self.energy
-        if temperature == 1.0 and graph.is_binary_pairwise and not graph.has_hard_factors:
+        if temperature == 1.0 and graph.has_binary_form and not graph.has_hard_factors:
             return _binary_bounds(graph, q)
         return super().bounds(q, temperature)
 
@@ -94,6 +95,13 @@ class FactorGraphSolver(MeanFieldSolver):
             np.empty((0, *self.allowed.shape)) if state is None else starts.one_hot(state[None], self.energy.n_labels)
         )
 
+    def recombined(self, states: Floats) -> Floats:
+        """(1, n, L) the labels of the first of several states (K, n, L), with the better parts of the others."""
+        best, *others = states.argmax(-1)
+        for other in others:
+            best = best_parts(self.energy, best, other)
+        return starts.one_hot(best[None], self.energy.n_labels)
+
     def cheap_log_z(self) -> float | None:
         if self.energy.n > CHEAP_VARIABLES:
             return None
@@ -103,8 +111,10 @@ class FactorGraphSolver(MeanFieldSolver):
             return None
 
     def critical_temperature(self) -> float:
-        """T_max of the graph with a finite price for forbidden states."""
+        """T_max of the graph with a finite price for forbidden states; of a large one an upper bound."""
         soft = self.energy.softened(soft_penalty(self.energy))
+        if soft.unary.size > MANY_NUMBERS:
+            return t_max_bound(soft, self.allowed)
         return max(0.0, largest_eigenvalue(soft, self.allowed) / 2)
 
 
@@ -115,7 +125,7 @@ def gibbs_sweeps(
 
     ``bias`` (n, L) is added to the costs; forbidden joint states have the price `soft_penalty`.
     """
-    sweeper = _sweeper(graph, q, Tilt.shared(bias, len(q)), soft_penalty(graph))
+    sweeper = sweeper_of(graph, q, Tilt.shared(bias, len(q)), soft_penalty(graph))
     _threads.split(
         lambda a, b: sweeper.draw(1.0 / temperatures, seeds, a, b),
         len(q),
@@ -149,7 +159,7 @@ def _without_forbidden(graph: FactorGraph, ascent: Ascent) -> Ascent:
 
 
 def _binary_bounds(graph: FactorGraph, q: Floats) -> Floats:
-    """(K,) bounds of a binary pairwise graph in logit form."""
+    """(K,) bounds of a binary graph in logit form."""
     form = graph.binary(0.0)
     base, rise = graph.binary_unary
     out = np.empty(len(q))
@@ -170,108 +180,3 @@ def _sweep_by_color(graph: FactorGraph, update: Callable[[int, int], float], thr
 
         _threads.split(part, last - first, threads, updates=float(last - first))
     return max(changes, default=0.0)
-
-
-class _Sweeper(Protocol):
-    """The graph and the state of all modes in the form that one family of kernels takes."""
-
-    def ascend(
-        self,
-        beta: Floats,
-        tolerance: float,
-        max_sweeps: int,
-        first: int,
-        last: int,
-        sweeps: NDArray[np.int32],
-        changes: Floats,
-    ) -> None: ...
-    def update(self, k: int, beta: float, first: int, last: int) -> float: ...
-    def draw(self, betas: Floats, seeds: NDArray[np.uint64], first: int, last: int) -> None: ...
-    def marginals(self) -> Floats: ...
-
-
-def _sweeper(graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> _Sweeper:
-    return (
-        _BinarySweeper(graph, q, tilt, penalty) if graph.is_binary_pairwise else _TableSweeper(graph, q, tilt, penalty)
-    )
-
-
-class _BinarySweeper:
-    """Binary pairwise graphs: one number per variable."""
-
-    def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:
-        form = graph.binary(penalty)
-        costs = graph.unary + tilt.bias
-        self.graph, self.order = form.graph, form.order
-        self.biases = (costs[:, :, 1] - costs[:, :, 0])[:, form.order] + form.slope
-        self.bias_of = tilt.bias_of
-        self.p = np.ascontiguousarray(q[:, form.order, 1])
-        self.counts = _renumbered(tilt.flat_counts(), form.order) if any(tilt.counts) else None
-
-    def ascend(
-        self,
-        beta: Floats,
-        tolerance: float,
-        max_sweeps: int,
-        first: int,
-        last: int,
-        sweeps: NDArray[np.int32],
-        changes: Floats,
-    ) -> None:
-        limits = (beta, tolerance, max_sweeps, first, last, self.p, sweeps, changes)
-        if self.counts is None:
-            kernels.binary.ascend(self.graph, self.biases, self.bias_of, *limits)
-        else:
-            kernels.binary.ascend_counted(self.graph, self.biases, self.bias_of, self.counts, *limits)
-
-    def update(self, k: int, beta: float, first: int, last: int) -> float:
-        return float(kernels.binary.update(self.graph, self.biases[self.bias_of[k]], beta, first, last, self.p[k]))
-
-    def draw(self, betas: Floats, seeds: NDArray[np.uint64], first: int, last: int) -> None:
-        kernels.binary.draw(self.graph, self.biases, self.bias_of, betas, seeds, first, last, self.p)
-
-    def marginals(self) -> Floats:
-        q = np.empty((*self.p.shape, 2))
-        q[:, self.order, 0] = 1.0 - self.p
-        q[:, self.order, 1] = self.p
-        return q
-
-
-def _renumbered(counts: FlatCounts, order: NDArray[np.int32]) -> FlatCounts:
-    """Count potentials with members numbered by their places in ``order``."""
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order), dtype=order.dtype)
-    return counts._replace(member=place[counts.member].astype(np.int32))
-
-
-class _TableSweeper:
-    """Any factor graph: one number per label."""
-
-    def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:
-        self.graph = graph.flat(penalty)
-        self.unaries = graph.unary + tilt.bias
-        self.unary_of = tilt.bias_of
-        self.counts = tilt.flat_counts()
-        self.q = q.copy()
-
-    def ascend(
-        self,
-        beta: Floats,
-        tolerance: float,
-        max_sweeps: int,
-        first: int,
-        last: int,
-        sweeps: NDArray[np.int32],
-        changes: Floats,
-    ) -> None:
-        costs = (self.graph, self.unaries, self.unary_of, self.counts)
-        kernels.sweeps.ascend(*costs, beta, tolerance, max_sweeps, first, last, self.q, sweeps, changes)
-
-    def update(self, k: int, beta: float, first: int, last: int) -> float:
-        return float(kernels.sweeps.update(self.graph, self.unaries[self.unary_of[k]], beta, first, last, self.q[k]))
-
-    def draw(self, betas: Floats, seeds: NDArray[np.uint64], first: int, last: int) -> None:
-        kernels.sweeps.draw(self.graph, self.unaries, self.unary_of, betas, seeds, first, last, self.q)
-
-    def marginals(self) -> Floats:
-        return self.q

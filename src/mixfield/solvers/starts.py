@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
 
-def one_hot(labeling: NDArray[np.int64], n_labels: int) -> Floats:
+def one_hot(labeling: NDArray[np.integer[Any]], n_labels: int) -> Floats:
     """Labelings (..., n) as marginals (..., n, L)."""
     return (labeling[..., None] == np.arange(n_labels)).astype(np.float64)
 

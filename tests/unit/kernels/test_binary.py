@@ -149,3 +149,69 @@ def test_modes_of_a_batch_are_as_if_alone(mixed_ising):
         alone = _ascend_counted(form, bias[None], none, np.ones(1), p[k : k + 1], COUNTS[k : k + 1])
         for one, other in zip(together, alone, strict=True):
             np.testing.assert_array_equal(one[k], other[0])
+
+
+@pytest.fixture
+def larger():
+    """Nine variables with pairs, and factors of three, four and five of them."""
+    rng = np.random.default_rng(9)
+    scopes = [(0, 1), (4, 2), (7, 8), (0, 4, 8), (5, 3, 1), (1, 2, 4, 5), (8, 6, 3, 0), (2, 7, 5, 6, 3), (3,), (8,)]
+    return mf.FactorGraph.from_factors([2] * 9, [(scope, rng.normal(size=[2] * len(scope))) for scope in scopes])
+
+
+def _logit(graph):
+    """The logit form and the whole bias, variables numbered colour by colour."""
+    form = graph.binary(0.0)
+    return form, (graph.unary[:, 1] - graph.unary[:, 0])[form.order] + form.slope
+
+
+def test_ascend_and_update_with_larger_factors(larger):
+    form, bias = _logit(larger)
+    p = np.random.default_rng(10).random((1, 9))
+    q = np.stack([1 - p[0], p[0]], 1)[np.argsort(form.order)]
+    twin, n_sweeps, change = naive.ascend(larger.factors(), q, form.order.tolist(), 0.8, 1e-6, 100)
+    ours, sweeps, changes = p.copy(), np.zeros(1, np.int32), np.zeros(1)
+    one = np.zeros(1, np.int32)
+    binary.ascend(form.graph, bias[None], one, np.array([0.8]), 1e-6, 100, 0, 1, ours, sweeps, changes)
+    np.testing.assert_allclose(ours[0], twin[form.order, 1], rtol=0, atol=1e-11)
+    assert sweeps[0] == n_sweeps > 1
+    assert changes[0] == pytest.approx(change, abs=1e-11)
+
+
+def test_draw_with_larger_factors(larger):
+    """Sampled label by label: 1 where the number is below its probability."""
+    form, bias = _logit(larger)
+    betas, seeds, ours = np.array([0.3, 1.0, 1.0]), np.arange(4, dtype=np.uint64), np.zeros((4, 9))
+    binary.draw(form.graph, bias[None], np.zeros(4, np.int32), betas, seeds, 0, 4, ours)
+    for k in range(4):
+        q, state = np.tile([1.0, 0.0], (9, 1)), k
+        for beta in betas:
+            for i in form.order.tolist():
+                state, uniform = naive.splitmix(state)
+                q[i] = [0.0, 1.0] if uniform < naive.update(larger.factors(), q, i, beta)[1] else [1.0, 0.0]
+        np.testing.assert_array_equal(ours[k], q[form.order, 1])
+    assert len({row.tobytes() for row in ours}) > 1
+
+
+def test_bounds_with_larger_factors(larger):
+    form, bias = _logit(larger)
+    p = np.random.default_rng(11).random((2, 9))
+    p[1, :3] = [0.0, 1.0, 0.0]
+    out = np.empty(2)
+    binary.bounds(form.graph, bias, p, out)
+    for k in range(2):
+        q = np.stack([1 - p[k], p[k]], 1)[np.argsort(form.order)]
+        entropy = -sum(x * math.log(x) for x in q.ravel() if x > 0)
+        cost = naive.expected(larger.factors(), q) - form.constant - larger.unary[:, 0].sum()
+        assert out[k] == pytest.approx(entropy - cost, abs=1e-12)
+
+
+def test_count_potentials_with_larger_factors(larger):
+    form, bias = _logit(larger)
+    p = np.random.default_rng(12).random((1, 9))
+    out, sweeps, _ = _ascend_counted(form, bias[None], np.zeros(1, np.int32), np.ones(1), p, COUNTS[:1])
+    counts = [(c.group.tolist(), c.labels.tolist(), c.threshold, c.weight) for c in COUNTS[0]]
+    q = np.stack([1 - p[0], p[0]], 1)[np.argsort(form.order)]
+    twin, expected_sweeps, _ = naive.ascend(larger.factors(), q, form.order.tolist(), 1.0, 1e-6, 100, counts)
+    np.testing.assert_allclose(out[0], twin[form.order, 1], rtol=0, atol=1e-11)
+    assert sweeps[0] == expected_sweeps > 1

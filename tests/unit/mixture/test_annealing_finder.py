@@ -15,6 +15,7 @@ from mixfield.constraints.cell import Cell
 from mixfield.mixture import Search
 from mixfield.mixture.annealing_finder import AnnealingFinder
 from mixfield.solvers import critical_temperature, solver_for
+from mixfield.solvers.factor_graph import FactorGraphSolver
 
 
 @pytest.mark.parametrize(
@@ -124,3 +125,15 @@ def test_slower_coolings_while_the_bound_rises():
         return np.mean([mf.infer(graph, 1, search=search, collapse=False).log_z for graph in graphs])
 
     assert mean_bound(np.inf) + 2.0 < mean_bound(1e-2) <= mean_bound(1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_best_parts_are_better_than_slower_coolings(seed, monkeypatch):
+    """A field so large for its budget that coolings are combined, against the same search without."""
+    graph = mf.datasets.random_ising(48, rng=seed)
+    search = Search(root=4, budget=1e3)
+    combined = mf.infer(graph, 1, search=search, collapse=False)
+    monkeypatch.setattr(FactorGraphSolver, "recombines", False)
+    alone = mf.infer(graph, 1, search=search, collapse=False)
+    assert combined.log_z > alone.log_z + 0.005 * graph.n
+    assert combined.log_z == pytest.approx(solver_for(graph).bounds(combined.modes[0].marginals.reshape(1, -1, 2))[0])

@@ -42,6 +42,23 @@ def test_nothing_to_sum_out():
     assert collapsed(solver_for(mf.FactorGraph.ising([0.0, 1.0], [(0, 1)], 1.0)), 64, 0) is None
 
 
+@pytest.mark.parametrize("limit", [124, 125])
+def test_the_limit_is_reached_at_the_corners_of_a_grid(limit):
+    """Corners of a grid with five labels have the smallest table, 5 x 5 x 5."""
+    graph = mf.FactorGraph.potts_grid(np.random.default_rng(0).normal(size=(4, 4, 5)), 0.8)
+    rest = collapsed(solver_for(graph), limit, 1)
+    assert (rest is None) == (limit < 125)
+    if rest is not None:
+        assert sorted(rest.conditionals.variables.tolist()) == [0, 3, 12, 15]
+
+
+def test_forbidden_states_can_make_tables_small():
+    """Label 1 of the centre is ruled out only by its table with the last variable."""
+    rng = np.random.default_rng(1)
+    factors = [((0, k), rng.normal(size=(2, 3))) for k in (1, 2)] + [((0, 3), [[0.0, 0.3, 0.1], [np.inf] * 3])]
+    assert collapsed(solver_for(mf.FactorGraph.from_factors([2, 3, 3, 3], factors)), 3, 1) is not None
+
+
 def test_only_tables_can_be_collapsed():
     dense = mf.DenseCRF(np.zeros((3, 3, 2)), [mf.Gaussian(1.0, 1.0)])
     assert collapsed_solver(dense, limit=64, keep=1) is None
