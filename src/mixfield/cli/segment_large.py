@@ -52,30 +52,15 @@ def segment_large_image(
         results = batching.follow(outcomes, "blocks", len(run.blocks), quiet=as_json)
     results.conclude(quiet=as_json)
     answer = run.finish()
-    facts = _facts(image, answer) | {"seconds": time.perf_counter() - started, "reused": results.tally.reused}
+    facts = (
+        {"image": str(image)}
+        | answer.facts()
+        | {"seconds": time.perf_counter() - started, "reused": results.tally.reused}
+    )
     if as_json:
         typer.echo(json.dumps(facts))
     else:
         _print(answer, facts)
-
-
-def _facts(image: Path, answer: LargeSegmentation) -> dict[str, Any]:
-    questions = [
-        {"old": one.old, "new": one.new, "probability": one.probability, "pixels": one.pixels, "chosen": one.chosen}
-        for one in answer.questions
-    ]
-    return {
-        "image": str(image),
-        "out": str(answer.out),
-        "shape": list(answer.shape),
-        "labels": answer.n_labels,
-        "nodata": answer.nodata,
-        "pixels": answer.pixels,
-        "log_z": answer.log_z,
-        "blocks": answer.blocks,
-        "not_converged": list(answer.not_converged),
-        "questions": questions,
-    }
 
 
 def _print(answer: LargeSegmentation, facts: dict[str, Any]) -> None:

@@ -44,20 +44,10 @@ def write_geojson(path: Path, found: Sequence[LocalQuestion], place: Georeferenc
 
 
 def _row(number: int, one: LocalQuestion) -> tuple[Any, ...]:
-    first, last = (" ".join(str(getattr(along, end)) for along in one.window) for end in ("start", "stop"))
-    probability = round(one.probability, 4)
-    return (
-        number,
-        one.old,
-        one.new,
-        probability,
-        one.pixels,
-        one.complete,
-        one.chosen,
-        first,
-        last,
-        " ".join(one.blocks),
-    )
+    """The cells of a question; lists are numbers or names with spaces between."""
+    facts = one.facts() | {"question": number, "probability": round(one.probability, 4)}
+    cells = (facts[name] for name in COLUMNS)
+    return tuple(" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in cells)
 
 
 def _outline(one: LocalQuestion, place: Georeference) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,16 @@ class LocalQuestion:
     def pixels(self) -> int:
         """Number of pixels of the region."""
         return int(self.region.sum())
+
+    def facts(self) -> dict[str, Any]:
+        """All of it that can be written as JSON; ``first`` and ``last`` are corners of the window."""
+        names = ("old", "new", "probability", "pixels", "complete", "chosen")
+        first, last = ([getattr(along, end) for along in self.window] for end in ("start", "stop"))
+        return {name: getattr(self, name) for name in names} | {
+            "first": first,
+            "last": last,
+            "blocks": list(self.blocks),
+        }
 
     @property
     def region(self) -> Bools:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import __version__, batch
+from mixfield import __version__, _files, batch
 from mixfield.errors import BatchError, MixfieldError
 from mixfield.large.axes import matched
 from mixfield.large.block_evidence import ScoreOptions, count_labels
@@ -28,6 +29,8 @@ from mixfield.large.sources import open_source
 from mixfield.large.zarr_files import ZarrArray
 
 StrPath = str | PathLike[str]
+
+SUMMARY = "large.json"  # in the folder of the blocks, for reports
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,20 @@ class LargeSegmentation:
     blocks: int
     not_converged: tuple[str, ...]
     questions: tuple[LocalQuestion, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """All of it that can be written as JSON."""
+        return {
+            "out": str(self.out),
+            "shape": list(self.shape),
+            "labels": self.n_labels,
+            "nodata": self.nodata,
+            "log_z": self.log_z,
+            "pixels": self.pixels,
+            "blocks": self.blocks,
+            "not_converged": list(self.not_converged),
+            "questions": [one.facts() for one in self.questions],
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +114,7 @@ class LargeRun:
         rows = {block.name: facts[block.name] for block in self.blocks}
         questions = self._questions(rows)
         self._write(questions)
-        return LargeSegmentation(
+        answer = LargeSegmentation(
             self.out,
             self.work.image.shape,
             count_labels(self.work.scores, self.work.score_options),
@@ -108,6 +125,10 @@ class LargeRun:
             tuple(name for name, row in rows.items() if not row["converged"]),
             questions,
         )
+        files = self.work.image.source.files
+        summary = answer.facts() | {"out": self.out.name, "image": str(files[0]) if files else None}
+        _files.write_text(self.folder / SUMMARY, json.dumps(summary) + "\n")
+        return answer
 
     def _questions(self, rows: dict[str, Any]) -> tuple[LocalQuestion, ...]:
         asking = [name for name, row in rows.items() if row["alternatives"]]

@@ -51,6 +51,9 @@ def test_people_see_blocks_and_questions(files):
     assert "112 x 80 pixels in 6 blocks" in answer.stdout
     again = run(files, "a.tif", "--modes", 2, "--block", 48)
     assert "6 of them by an earlier run" in again.stdout
+    page = runner.invoke(app, ["report", str(files / "a.tif.blocks")])
+    assert page.exit_code == 0
+    assert (files / "a.tif.blocks" / "report.html").exists()
 
 
 def test_only_files_are_large(tmp_path):
