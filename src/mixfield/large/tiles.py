@@ -87,7 +87,8 @@ class Pyramid:
     def _count(self, step: int) -> float:
         """Tiles of all levels, about."""
         height, width = self.labels.shape
-        return 4 / 3 * -(-height // (step * TILE)) * -(-width // (step * TILE))
+        finest = -(-height // (step * TILE)) * -(-width // (step * TILE))
+        return finest if finest == 1 else 4 / 3 * finest
 
     def _read(self, row: int, column: int) -> Bytes:
         """A tile of the finest level."""
@@ -98,7 +99,9 @@ class Pyramid:
         )
         labels = np.asarray(self.labels.read(window)).reshape([along.stop - along.start for along in window])
         labels = labels[::step, ::step]
-        colours = np.where((labels == self.nodata)[..., None], np.uint8(255), label_colors()[labels.astype(np.intp) % 256])
+        colours = np.where(
+            (labels == self.nodata)[..., None], np.uint8(255), label_colors()[labels.astype(np.intp) % 256]
+        )
         if self.image is None:
             return np.asarray(colours, np.uint8)
         picture = _colours(self.image.read(window)[::step, ::step])

@@ -50,4 +50,5 @@ def test_the_finest_levels_are_left_out_of_many_tiles():
     assert pyramid.step == 4
     (*_, top) = pyramid.tiles()
     assert (top.level, top.row, top.column) == (0, 0, 0)
+    assert len(list(pyramid_of((1100, 700), most=1)[0].tiles())) == 1
     assert len(top.pixels) == -(-len(labels) // (pyramid.step * 2 ** (pyramid.levels - 1)))
