@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,12 +41,16 @@ class FieldOptions:
     def of(
         n_modes: int, model: FieldModel | None, kernels: Kernels | None, rng: int, solver: Solver | None
     ) -> FieldOptions:
-        """Checked options: the model that ships if neither a model nor kernels are given."""
+        """Checked options: the model that ships if neither a model nor kernels are given.
+
+        The balance of a model is left out: it depends on the shares of labels in the whole image, and with those of
+        single blocks there would be seams.
+        """
         if model is not None and kernels is not None:
             raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
         _arrays.at_least("n_modes", n_modes, 1)
         chosen = FieldModel.default() if model is None and kernels is None else model
-        return FieldOptions(n_modes, chosen, kernels, rng, solver)
+        return FieldOptions(n_modes, None if chosen is None else replace(chosen, balance=0.0), kernels, rng, solver)
 
     @property
     def bandwidths(self) -> tuple[float, ...]:
