@@ -22,8 +22,9 @@ from experiments.people.pets import ANNOTATED, AREA, Pets
 from experiments.people.sign import misses_behind, with_occluders
 from experiments.people.wildtrack import CAMERAS, FRAME_RATE, FRAMES, Wildtrack
 from experiments.quiet import ignore_warnings
-from mixfield import Tracks, detect, metrics, positions, read_detections, track
+from mixfield import Tracks, detect, metrics, positions, track
 from mixfield.apps import fit_views
+from mixfield.io import read_detections
 from mixfield.mixture import MixturePosterior
 from mixfield.scene import Scene
 from mixfield.solvers import Mode

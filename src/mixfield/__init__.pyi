@@ -25,11 +25,11 @@ from .energy.gaussian import Bilateral as Bilateral
 from .energy.gaussian import Features as Features
 from .energy.gaussian import Gaussian as Gaussian
 from .energy.occupancy import Occupancy as Occupancy
-from .io.detections import read_detections as read_detections
 from .io.pom import read_pom as read_pom
 from .io.pom import write_pom as write_pom
 from .io.scene_file import read_scene as read_scene
 from .io.uai import read_uai as read_uai
+from .large.segmentation import segment_large as segment_large
 from .mixture.posterior import MixturePosterior as MixturePosterior
 from .mixture.posterior import load as load
 from .mixture.tree import infer as infer

@@ -59,8 +59,8 @@ def probabilities(
         where = tuple(int(i) for i in np.argwhere(np.isnan(array))[0])
         raise MixfieldError(f"scores must not contain NaN, got one at index {where}")
     if logits:
-        return _softmax(resize_bilinear(_two_sided(array.astype(np.float32), 0.0), shape))
-    return resize_bilinear(_checked(_two_sided(array.astype(np.float32), 1.0)), shape)
+        return _softmax(resize_bilinear(_two_sided(array.astype(np.float32, copy=False), 0.0), shape))
+    return resize_bilinear(_checked(_two_sided(array.astype(np.float32, copy=False), 1.0)), shape)
 
 
 def from_labels(

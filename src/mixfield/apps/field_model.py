@@ -19,7 +19,6 @@ from mixfield.apps.kernels import Kernels
 from mixfield.apps.questions import ChangeFeatures, Logistic
 from mixfield.apps.straight_edges import flat_pixels, has_straight_edge
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 from mixfield.energy.unary import log_costs
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture.calibration import Blend, Calibration, label_frequencies
@@ -92,13 +91,16 @@ class FieldModel:
         """The model that ships, fitted on photographs with the scores of two networks of different strength."""
         return _default()
 
-    def energy(self, probs: NDArray[np.floating], image: NDArray[Any]) -> DenseCRF:
-        """The dense CRF of probabilities (H, W, L) and intensities (H, W, channels) from 0 to 255."""
+    def energy(self, probs: NDArray[np.floating], image: NDArray[Any], origin: Sequence[int] = ()) -> DenseCRF:
+        """The dense CRF of probabilities (H, W, L) and intensities (H, W, channels) from 0 to 255.
+
+        ``origin`` is the position (row, column) of the first pixel of a part of a larger image, see `Bilateral`.
+        """
         costs = log_costs(probs, FLOOR)
         costs *= np.float32(self.exponent)
         if self.balance:
             costs += np.float32(self.balance) * _log_shares(probs)
-        return DenseCRF(costs, [] if self.kernels is None else _pairwise(self.kernels, image))
+        return DenseCRF(costs, [] if self.kernels is None else self.kernels.pairwise(image, origin))
 
     def modes(
         self,
@@ -110,12 +112,13 @@ class FieldModel:
         rng: int | np.random.Generator = 0,
         solver: Solver | None = None,
         progress: Progress = None,
+        origin: Sequence[int] = (),
     ) -> MixturePosterior:
         """At most ``n_modes`` modes of `energy`, which may be given, with the paper's weights; see `infer`."""
-        energy = self.energy(probs, image) if energy is None else energy
+        energy = self.energy(probs, image, origin) if energy is None else energy
         if self.search is None:
             return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
-        stronger = DenseCRF(log_costs(probs, FLOOR), _pairwise(self.search, image))
+        stronger = DenseCRF(log_costs(probs, FLOOR), self.search.pairwise(image, origin))
         return changes_of(infer(stronger, n_modes, rng=rng, solver=solver, progress=progress), energy, solver=solver)
 
     def calibrate(
@@ -187,16 +190,6 @@ def _log_shares(probs: NDArray[np.floating]) -> NDArray[np.float32]:
     occurs = np.isin(np.arange(probs.shape[-1]), probs.argmax(-1))
     shares = label_frequencies(probs) / probs.sum(-1, dtype=np.float64).mean()
     return np.where(occurs, np.log(np.maximum(shares, SMALLEST_SHARE)), 0.0).astype(np.float32)
-
-
-def _pairwise(kernels: Kernels, image: NDArray[Any]) -> list[Kernel]:
-    """The kernels with a weight."""
-    pairwise: list[Kernel] = []
-    if kernels.smooth_weight:
-        pairwise.append(Gaussian(kernels.smooth_sxy, kernels.smooth_weight))
-    if kernels.weight:
-        pairwise.append(Bilateral(image, kernels.sxy, kernels.srgb, kernels.weight))
-    return pairwise
 
 
 def follow_image(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | None) -> NDArray[np.bool_]:

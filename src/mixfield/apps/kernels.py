@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
+
+from numpy.typing import NDArray
 
 from mixfield import _arrays
+from mixfield.energy.gaussian import Bilateral, Gaussian, Kernel
 
 
 @dataclass(frozen=True)
@@ -35,3 +40,12 @@ class Kernels:
     def deeplab(cls) -> Kernels:
         """DeepLab's values, for the scores of convolutional networks."""
         return cls()
+
+    def pairwise(self, image: NDArray[Any], origin: Sequence[int] = ()) -> list[Kernel]:
+        """The kernels that have a weight, for intensities (*shape, channels); ``origin`` as for `Bilateral`."""
+        kernels: list[Kernel] = []
+        if self.smooth_weight:
+            kernels.append(Gaussian(self.smooth_sxy, self.smooth_weight))
+        if self.weight:
+            kernels.append(Bilateral(image, self.sxy, self.srgb, self.weight, origin=origin))
+        return kernels

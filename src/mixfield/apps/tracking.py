@@ -164,7 +164,7 @@ def track(
     frames : of each frame a posterior over the ground (rows, columns), label 1 for "occupied"; or a map (rows, columns)
         of probabilities, such as the heat map of a network, of which peaks count; or detections, boxes or points of the
         ground with scores, as arrays or as a detector returns them (see `mixfield.apps.detections.detections_in`).
-        Any iterable, of which no more than a window is in memory; or `Detections` (`mixfield.read_detections`).
+        Any iterable, of which no more than a window is in memory; or `Detections` (`mixfield.io.read_detections`).
     scene : a ground, or anything with a ``ground``.  Boxes need its cameras; without a scene the ground is a rectangle
         around the detections.
     homography : (3, 3) from metres on the ground to pixels, or one per camera, for boxes without calibrated cameras.

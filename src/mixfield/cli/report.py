@@ -13,7 +13,7 @@ from mixfield import _files
 from mixfield.cli.options import Json, check_target, frame_slice
 from mixfield.cli.terminal import Progress, say
 
-PAGE = "report.html"
+PAGE, LARGE = "report.html", "large.json"
 NOTHING_WRITTEN = "no page was written; give the same command again"
 
 
@@ -21,7 +21,7 @@ def report(
     result: Annotated[
         Path,
         typer.Argument(
-            help="A posterior (.npz), or a folder of mixfield segment (also of many images), detect or video."
+            help="A posterior (.npz), or a folder of mixfield segment (also x.tif.blocks), detect or video."
         ),
     ],
     out: Annotated[
@@ -45,15 +45,24 @@ def report(
     started = time.perf_counter()
     chosen = frame_slice(frames)
     with Progress("frames", None, quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
-        page = report_page(
-            result, image=image, scene=scene, tracks=tracks, frames=chosen, title=title, progress=advance
-        )
-    _files.write_text(target, page)
+        if (result / LARGE).is_file():
+            _write_large(result, target, image, title)
+        else:
+            page = report_page(
+                result, image=image, scene=scene, tracks=tracks, frames=chosen, title=title, progress=advance
+            )
+            _files.write_text(target, page)
     size, seconds = target.stat().st_size, time.perf_counter() - started
     if as_json:
         typer.echo(json.dumps({"report": str(target), "bytes": size, "seconds": seconds}))
     else:
         say(f"wrote {target}, {size / 1e6:.2f} MB: open it in a browser")
+
+
+def _write_large(result: Path, target: Path, image: Path | None, title: str | None) -> None:
+    from mixfield.large.page import write_large_page
+
+    write_large_page(result, target, image=image, title=title)
 
 
 def _beside(result: Path) -> Path:

@@ -154,9 +154,9 @@ def _posteriors(folder: Path) -> tuple[Iterator[MixturePosterior], list[int], Pa
 
 def _detections(path: Path) -> tuple[Detections, list[int], Path | None]:
     """The detections of a file, and the numbers of their frames."""
-    import mixfield as mf
+    from mixfield.io import read_detections
 
-    found = mf.read_detections(path)
+    found = read_detections(path)
     return found, list(found.frames()), None
 
 

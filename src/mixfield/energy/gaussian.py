@@ -65,6 +65,8 @@ class Bilateral:
     sxy : bandwidth of positions in pixels, one number or one per axis.
     srgb : bandwidth of intensities, one number or one per channel.
     weight, compatibility, normalization : as for `Gaussian`.
+    origin : position of the first pixel in pixels, one number per axis, where the image is a part of a larger one: the
+        parts then share the corners of the lattice.
     """
 
     image: ArrayLike = field(repr=False)
@@ -73,6 +75,7 @@ class Bilateral:
     weight: float | ArrayLike = 1.0
     compatibility: ArrayLike | None = None
     normalization: Normalization = "symmetric"
+    origin: Sequence[int] = ()
 
     def filter(self, shape: tuple[int, ...], strength: float, *, symmetric: bool) -> Filter:
         """The filter of this kernel on a field of ``shape``."""
@@ -82,7 +85,7 @@ class Bilateral:
         """(n, axes + channels) positions and intensities divided by the bandwidths."""
         image, axes = _intensities(self.image, shape), len(shape)
         features = np.empty((*shape, axes + image.shape[-1]), dtype)
-        _place(features, _bandwidths("sxy", self.sxy, axes))
+        _place(features, _bandwidths("sxy", self.sxy, axes), self.origin)
         for channel, width in enumerate(_bandwidths("srgb", self.srgb, image.shape[-1])):
             np.divide(image[..., channel], features.dtype.type(width), out=features[..., axes + channel], dtype=dtype)
         return features.reshape(-1, features.shape[-1])
@@ -176,8 +179,12 @@ def _bandwidths(name: str, value: float | Sequence[float], count: int) -> list[f
     return [_arrays.positive(name, float(w)) for w in np.broadcast_to(widths, count)]
 
 
-def _place(features: NDArray[Any], sigmas: Sequence[float]) -> None:
+def _place(features: NDArray[Any], sigmas: Sequence[float], origin: Sequence[int] = ()) -> None:
     """Coordinates over bandwidths into the first of ``features`` (*shape, d), the last axis (x) first."""
-    for axis, sigma in enumerate(sigmas):
-        along = np.arange(features.shape[axis], dtype=features.dtype) / features.dtype.type(sigma)
+    firsts = tuple(origin) or (0,) * len(sigmas)
+    if len(firsts) != len(sigmas):
+        raise MixfieldError(f"origin must have {len(sigmas)} numbers, one per axis, got {len(firsts)}")
+    for axis, (sigma, first) in enumerate(zip(sigmas, firsts, strict=True)):
+        places = np.arange(first, first + features.shape[axis], dtype=features.dtype)
+        along = places / features.dtype.type(sigma)
         features[..., len(sigmas) - 1 - axis] = along.reshape([-1 if a == axis else 1 for a in range(len(sigmas))])

@@ -15,13 +15,15 @@ from typing import Any
 from mixfield import __version__
 from mixfield.reports.palette import label_colors
 
-POLICY = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+POLICY = "default-src 'none'; img-src data: blob:{images}; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+CONTAINS_ALL = "This file contains everything it shows"
 SCRIPTS = {
     "segmentation": ("page.js", "cut_tree.js", "segmentation.js"),
     "field": ("page.js", "cut_tree.js", "field.js"),
     "people": ("page.js", "sequence.js", "people.js"),
     "video": ("page.js", "sequence.js", "video.js"),
     "gallery": ("page.js", "gallery.js"),
+    "large": ("page.js", "large.js"),
 }
 
 TEMPLATE = """<!doctype html>
@@ -43,7 +45,7 @@ TEMPLATE = """<!doctype html>
 </noscript>
 {body}
 </main>
-<footer>Made by mixfield {version}. This file contains everything it shows and loads nothing from the network.</footer>
+<footer>Made by mixfield {version}. {contains} and loads nothing from the network.</footer>
 <script type="application/json" id="facts">{facts}</script>
 <script type="text/plain" id="planes">{planes}</script>
 <script>
@@ -60,10 +62,11 @@ class Page:
     Attributes
     ----------
     title : heading, and title of the window.
-    kind : ``"segmentation"``, ``"field"``, ``"people"``, ``"video"`` or ``"gallery"``: which of the `SCRIPTS` it has.
+    kind : a key of `SCRIPTS`, which scripts it has.
     lead, body : HTML; text in it is already escaped.
     facts : numbers and strings for the script; NaN and infinities become null.
     planes : bytes for the script, such as one byte per pixel, label and mode; they are compressed.
+    folder : name of the folder beside the page whose images it shows; none by default.
     """
 
     title: str
@@ -72,11 +75,13 @@ class Page:
     body: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     planes: bytes = b""
+    folder: str = ""
 
     def html(self) -> str:
         """The text of the HTML file."""
         return TEMPLATE.format(
-            policy=POLICY,
+            policy=POLICY.format(images=" 'self' file:" if self.folder else ""),
+            contains=f"It shows the folder {escape(self.folder)} beside it" if self.folder else CONTAINS_ALL,
             version=__version__,
             title=escape(self.title),
             kind=self.kind,

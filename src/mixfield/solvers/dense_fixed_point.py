@@ -29,6 +29,7 @@ RISE = 1e-6  # relative rise of the free energy that single precision cannot res
 EXACT_BELOW = 1e-2  # change below which filters are no longer rough
 SMALL_FIELD = 1 << 14  # pixels up to which every update is an exact one of the whole field
 FEW_MOVERS = 0.15  # share of pixels up to which movers are updated alone
+MOVER_NUMBERS = 1 << 22  # of the marginals of these pixels, at most: each is copied several times
 SAMPLING = 101  # one of so many pixels estimates the share of movers; odd, to meet all columns of an image
 PARTIAL_UPDATES = 8  # at most, between two updates of the whole field
 
@@ -61,10 +62,10 @@ class MoverStatistics:
     share: float = np.inf
     few_expected: bool = True
 
-    def observe(self, before: Float32s, after: Float32s, threshold: float) -> None:
-        """Take the values of a sample of pixels before and after an update."""
+    def observe(self, before: Float32s, after: Float32s, threshold: float, few: float = FEW_MOVERS) -> None:
+        """Take the values of a sample of pixels before and after an update; ``few`` is a share of the pixels."""
         share = len(kernels.softmax.movers(before, after, np.float32(threshold))) / len(after)
-        self.few_expected = share * min(1.0, share / self.share) <= 2 * FEW_MOVERS
+        self.few_expected = share * min(1.0, share / self.share) <= 2 * few
         self.share = max(share, 1e-9)
 
 
@@ -114,7 +115,7 @@ def iterate(
             _halve(update, old, values, monitor.damped)
             monitor.forget(monitor.damped)
         elif large:
-            statistics.observe(sample, values[::SAMPLING].copy(), threshold)
+            statistics.observe(sample, values[::SAMPLING].copy(), threshold, _few_movers(update))
             most = max_iterations - made - 1  # the last update is one of the whole field
             cost, entropy, inner = _update_movers(update, step.movers, beta, values, threshold, rough=rough, most=most)
             monitor.correct(cost, entropy)
@@ -170,7 +171,7 @@ def _update_movers(
     (K,) rise of the cost and of the entropy, and the number of updates, at ``most``.
     """
     none = np.zeros(update.n_modes)
-    if movers is None or most <= 0 or not 0 < len(movers.points) <= FEW_MOVERS * update.crf.n:
+    if movers is None or most <= 0 or not 0 < len(movers.points) <= _few_movers(update) * update.crf.n:
         return none, none, 0
     subset, first = SubsetUpdate(update, movers.points), values[movers.points]
     current, made = first, 0
@@ -182,6 +183,11 @@ def _update_movers(
     values[movers.points] = current
     (cost, entropy), (first_cost, first_entropy) = subset.terms(current), subset.terms(first)
     return cost - first_cost, entropy - first_entropy, made
+
+
+def _few_movers(update: DenseUpdate) -> float:
+    """The share of pixels up to which movers are updated alone."""
+    return min(FEW_MOVERS, MOVER_NUMBERS / (update.crf.n * update.layout.width))
 
 
 def _halve(update: DenseUpdate, old: Float32s, new: Float32s, damped: NDArray[np.bool_]) -> None:

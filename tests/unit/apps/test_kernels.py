@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import mixfield as mf
@@ -20,3 +21,11 @@ def test_bandwidths_must_be_positive(name):
 
 def test_weights_may_be_zero():
     assert mf.Kernels(weight=0, smooth_weight=0).weight == 0
+
+
+def test_only_kernels_with_a_weight_are_used():
+    image = np.zeros((4, 5, 3))
+    smooth, colour = mf.Kernels.deeplab().pairwise(image, (7, 9))
+    assert (smooth.sxy, smooth.weight) == (3.0, 3.0)
+    assert (colour.sxy, colour.srgb, colour.weight, colour.origin) == (67.0, 3.0, 4.0, (7, 9))
+    assert mf.Kernels(weight=0, smooth_weight=0).pairwise(image) == []

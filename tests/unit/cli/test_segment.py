@@ -179,7 +179,8 @@ def test_bad_input_is_one_sentence(folder, monkeypatch, capsys):
         "does not hold scores": [image, "--scores", folder / "text.npy"],
         "must be .npy": [image, "--scores", folder / "scores"],
         "must be a folder": [folder / "images", "--scores", scores],
-        "--out is a folder": [image, "--scores", scores, "--out", scores],
+        "--out is a folder": [image, "--scores", scores, "--out", image],
+        "another file than image and scores": [image, "--scores", scores, "--out", scores],
         "k.toml does not exist": [image, "--scores", scores, "--model", folder / "k.toml"],
         "text.npy is not a field model": [image, "--scores", scores, "--model", folder / "text.npy"],
     }

@@ -156,3 +156,12 @@ def test_images_and_features_take_the_lattice(rng):
             assert isinstance(filter, Lattice)
             assert filter.symmetric is symmetric
     assert image.filter((4, 5), 2.0, symmetric=True).corner.shape == (20, 6)
+
+
+def test_the_origin_moves_the_features_of_a_part(rng):
+    image = rng.uniform(0, 255, (12, 16, 3))
+    whole = mf.Bilateral(image, 5.0, 20.0).features((12, 16)).reshape(12, 16, 5)
+    part = mf.Bilateral(image[3:9, 4:], 5.0, 20.0, origin=(3, 4)).features((6, 12))
+    assert_array_equal(part.reshape(6, 12, 5), whole[3:9, 4:])
+    with pytest.raises(MixfieldError, match="origin must have 2 numbers"):
+        mf.Bilateral(image, 5.0, 20.0, origin=(3,)).features((12, 16))

@@ -9,6 +9,7 @@ import naive_dense
 import numpy as np
 import pytest
 from dense_fields import bound, photo, scores
+from large_images import several_blocks
 
 import mixfield as mf
 from mixfield.errors import NotConvergedWarning
@@ -148,3 +149,17 @@ def test_each_mode_has_its_own_temperature(rng):
     for k, temperature in enumerate(temperatures):
         q = update.layout.unpack(values)[k].reshape(9, 11, 3)
         assert q == pytest.approx(naive_dense.softmax(-crf.local_field(q) / temperature), abs=1e-4)
+
+
+def test_copies_of_movers_are_limited(monkeypatch):
+    """With a limit of no pixel there are no partial updates; with a small one the answer is the same."""
+    image, probs = several_blocks((160, 160))
+    crf = mf.DenseCRF.from_probabilities(probs, image, sxy=8, srgb=20)
+    usual = mf.mean_field(crf)
+    found = {}
+    for numbers in (0, 5000):
+        monkeypatch.setattr(dense_fixed_point, "MOVER_NUMBERS", numbers)
+        found[numbers] = mf.mean_field(crf)
+        assert found[numbers].log_z == pytest.approx(usual.log_z, rel=1e-5)
+        assert (found[numbers].labeling() == usual.labeling()).mean() > 0.999
+    assert found[0].iterations != usual.iterations
