@@ -139,22 +139,22 @@ class ModeFields(torch.autograd.Function):
 
 
 def _modes(field: ImageField, settings: Settings, n_modes: int) -> _Found:
-    energy = field.energy
+    energy, costs = field.energy(), field.costs()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerModesWarning)
         warnings.simplefilter("ignore", NotConvergedWarning)
         posterior = infer(energy, n_modes, progress=False)
     runs = [_run(field, energy, mode.marginals.reshape(-1, settings.n_labels), settings) for mode in posterior.modes]
-    return _Found(runs, [bound(field.costs, run.couplings, run.marginals)[0] for run in runs])
+    return _Found(runs, [bound(costs, run.couplings, run.marginals)[0] for run in runs])
 
 
 def _run(field: ImageField, energy: Any, q: Any, settings: Settings) -> Run:
     """A run that ends in a mode (n, L): by more updates, or, where a multiplier holds it, by none."""
     if np.abs(run_from(energy, q).marginals - q).max() > HELD:
-        log_q = np.log(np.maximum(q, SMALLEST)).astype(field.costs.dtype)
+        log_q = np.log(np.maximum(q, SMALLEST)).astype(field.dtype)
         return Run(field.exact_couplings() if settings.exact else energy.couplings, log_q)
     if settings.exact:
-        return run_updates_exactly(field.costs, field.exact_couplings(), settings.updates, start=q)
+        return run_updates_exactly(field.costs(), field.exact_couplings(), settings.updates, start=q)
     return run_from(energy, q, settings.updates)
 
 
@@ -162,7 +162,7 @@ def _pull_back(field: ImageField, run: Run, log_bar: Any, bound_bar: float, prob
     """Of the marginals of one mode, and of its bound times ``bound_bar``."""
     q = run.marginals
     marginals = implicit(run, field.rows(log_bar), probes, tolerance=field.tolerance, warn=False)
-    envelope = bound(field.costs, [*run.couplings, *probes], q)[1]
+    envelope = bound(field.costs(), [*run.couplings, *probes], q)[1]
     kernels = len(run.couplings)
     return FieldGradient(
         marginals.costs + q.dtype.type(bound_bar) * envelope.costs,
