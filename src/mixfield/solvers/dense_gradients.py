@@ -33,6 +33,7 @@ AnyFloats = NDArray[np.floating[Any]]
 
 NEGLIGIBLE = 1e-4  # size of a term of the Neumann series, relative to the first, at which it ends
 MOST_TERMS = 200
+DIVERGED = 10.0  # size of a term, relative to the first, at which the series is known not to converge
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +90,12 @@ def implicit(
 ) -> FieldGradient:
     """Derivatives at the fixed point that a run has reached; parameters as for `unrolled`.
 
-    ``tolerance`` is the size of the last term of the series, relative to the first; after ``max_terms`` terms it ends
-    with a `NotConvergedWarning` if ``warn``.
+    ``tolerance`` is the size of the last term of the series, relative to the first; after ``max_terms`` terms, or one
+    that is ten times the first, it ends with a `NotConvergedWarning` if ``warn``.
     """
     adjoint, first = _start(run, log_bar, probes, threads)
     size, terms, q = first, 0, WholeMarginals(run.padded_marginals())
-    while run.couplings and size > tolerance * first and terms < max_terms:
+    while run.couplings and tolerance * first < size < DIVERGED * first and terms < max_terms:
         size, terms = adjoint.step(q), terms + 1
     if warn and run.couplings and size > tolerance * first:
         warnings.warn(
