@@ -13,7 +13,7 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 
 from mixfield import _arrays
-from mixfield.errors import FewerModesWarning, NotConvergedWarning
+from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
 from mixfield.mixture.tree import infer
 from mixfield.solvers.dense_gradients import FieldGradient, bound, implicit
 from mixfield.solvers.dense_run import Run, run_from, run_updates_exactly
@@ -125,6 +125,7 @@ class ModeFields(torch.autograd.Function):
     def backward(ctx: Any, log_bar: torch.Tensor, bound_bar: torch.Tensor) -> tuple[Any, ...]:
         bars, scalars = log_bar.numpy(), bound_bar.numpy()
         bandwidths = ctx.needs_input_grad[6]
+        _check_bound_gradients(scalars, ctx.found)
 
         def pull_back(b: int) -> ParameterGradient:
             field: ImageField = ctx.fields[b]
@@ -136,6 +137,15 @@ class ModeFields(torch.autograd.Function):
             return field.gradient(_sum(parts))
 
         return None, None, None, *as_tensors(for_each(pull_back, len(bars)), ctx.dtype)
+
+
+def _check_bound_gradients(bars: Any, found: list[_Found]) -> None:
+    """Raise an error unless the derivative with respect to every bound that exists is finite."""
+    if not all(np.isfinite(bars[b, : len(one.bounds)]).all() for b, one in enumerate(found)):
+        raise MixfieldError(
+            "the derivative of the loss with respect to the bounds must be finite, got NaN or infinity; look for "
+            "weights of zero in the loss"
+        )
 
 
 def _modes(field: ImageField, settings: Settings, n_modes: int) -> _Found:
