@@ -1,6 +1,6 @@
 """Gradients of the dense CRF layer: time and memory of 500x375x21 with ten updates, and unrolling in plain PyTorch.
 
-    pip install 'mixfield[torch]'    (and crfseg, for its row)
+    pip install 'mixfield[torch]'    (and crfseg and ConvCRF, for their rows)
     python benchmarks/gradients.py [--quick] [--only time,memory,peers]
 
 Programs take turns; figures are medians.  Processor time, of all threads together, stands beside wall time: it tells
@@ -216,6 +216,34 @@ def _status(field: str) -> int:
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(field))
 
 
+class Peer(torch.nn.Module):
+    """Another layer, called as ours."""
+
+    def __init__(self, layer: torch.nn.Module, call: Callable[..., torch.Tensor]) -> None:
+        super().__init__()
+        self.layer, self.call = layer, call
+
+    def forward(self, logits: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
+        return self.call(self.layer, logits, image)
+
+
+def local_crf(shape: torch.Size) -> tuple[str, Peer]:  # noqa: ARG001
+    """Of crfseg; it reads no image."""
+    from crfseg import CRF
+
+    layer = CRF(n_spatial_dims=2, filter_size=11, n_iter=UPDATES, returns="log-proba")
+    return "crfseg, 11x11 window, no image", Peer(layer, lambda crf, logits, image: crf(logits))  # noqa: ARG005
+
+
+def convolutional_crf(shape: torch.Size) -> tuple[str, Peer]:
+    """ConvCRF, with its default settings: a window of 11 x 11 on every fourth pixel."""
+    from convcrf.convcrf import GaussCRF, get_default_conf
+
+    layer = GaussCRF(get_default_conf() | {"final_softmax": False}, shape[2:], shape[1], use_gpu=False)
+    call = lambda crf, logits, image: torch.log_softmax(crf(logits, image.float(), num_iter=UPDATES), 1)  # noqa: E731
+    return "ConvCRF, 11x11 window at a quarter", Peer(layer, call)
+
+
 def peers(quick: bool) -> None:
     """Forward and backward against other layers on this CPU."""
     logits, image, labels = batch()
@@ -223,15 +251,12 @@ def peers(quick: bool) -> None:
         "mixfield, unrolled": training(layer_of("unrolled"), logits, image, labels),
         "plain PyTorch, the same lattice": training(PlainUnrolled(21), logits, image, labels),
     }
-    if importlib.util.find_spec("crfseg") is not None:
-        from crfseg import CRF
-
-        local = CRF(n_spatial_dims=2, filter_size=11, n_iter=UPDATES, returns="log-proba")
-        wrapped = torch.nn.Module()
-        wrapped.forward = lambda logits, image: local(logits)  # noqa: ARG005 (it reads no image)
-        works["crfseg, 11x11 window, no image"] = training(wrapped, logits, image, labels)
-    else:
-        print("  (crfseg is not installed: no row)")
+    for name, made in (("crfseg", local_crf), ("convcrf", convolutional_crf)):
+        if importlib.util.find_spec(name) is None:
+            print(f"  ({name} is not installed: no row)")
+        else:
+            row, layer = made(logits.shape)
+            works[row] = training(layer, logits, image, labels)
     base, *others = medians(list(works.values()), 1 if quick else 3)
     for name, taken in zip(works, (base, *others), strict=True):
         show(name, taken, base, "" if taken is base else "  (at least 5x)")

@@ -15,11 +15,12 @@ def batch(shape, n_labels=3, size=2, channels=2, dtype=torch.float32, seed=0):
     return logits.requires_grad_(), 255 * torch.rand(size, channels, *shape, generator=generator)
 
 
-def blobs(height=6, width=8, n_labels=2):
+def blobs(*shape, n_labels=2):
     """Logits and an image of two coloured blobs, each as likely label 0 as label 1: several modes."""
-    logits, image = np.zeros((1, n_labels, height, width)), np.zeros((1, 3, height, width))
+    shape = shape or (6, 8)
+    logits, image = np.zeros((1, n_labels, *shape)), np.zeros((1, 3, *shape))
     logits[:, 1], logits[:, 2:] = -2.0, -4.0
-    half = height // 2
+    half, width = shape[-2] // 2, shape[-1]
     places = np.s_[..., 0:half, 0:3], np.s_[..., half:, width - 3 :]
     for channel, (place, sign) in enumerate(zip(places, (1.0, -1.0), strict=True)):
         logits[:, 1][place], image[:, channel][place] = sign * 0.02, 200.0

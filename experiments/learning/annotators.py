@@ -6,7 +6,6 @@ Heads are linear in the colours of a pixel.  One mode cannot fit both annotators
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,11 +13,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from experiments.learning.training import of_batch, train
 from experiments.measurements import Row
 from mixfield.torch import DenseCRF, MultiModal, mixture_nll
 
 SIZE, TRAIN, TEST, MEMBERS, STEPS = 32, 8, 12, 5, 60
-JOINT_STEPS = 15  # of a head that is trained already, together with a layer
+JOINT_STEPS = 20  # of a head that is trained already, together with a layer
 KERNELS: dict[str, Any] = {"smooth_sxy": 1.5, "smooth_weight": 1.0, "sxy": 12.0, "srgb": 30.0, "weight": 3.0}
 COLOURS = np.array([(40.0, 40.0, 40.0), (200.0, 60.0, 40.0), (120.0, 140.0, 60.0)])  # ground, object, halo
 Labels = NDArray[np.int64]
@@ -47,15 +47,6 @@ def features(images: torch.Tensor) -> torch.Tensor:
     return torch.cat([x, x * x, x * x.roll(1, 1)], 1)
 
 
-def train(parameters: Sequence[torch.nn.Parameter], loss: Callable[[], torch.Tensor], steps: int) -> None:
-    """Adam on all images."""
-    optimizer = torch.optim.Adam(parameters, lr=0.1)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss().backward()
-        optimizer.step()
-
-
 def _plain_loss(net: torch.nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.nll_loss(torch.log_softmax(net(inputs), 1), targets)
 
@@ -75,7 +66,7 @@ def measure(seed: int) -> list[Row]:
         net = head()
         chosen = torch.arange(2 * TRAIN) if member == 0 else torch.tensor(rng.integers(0, 2 * TRAIN, 2 * TRAIN))
         inputs, targets = x[chosen // 2], labels.reshape(2 * TRAIN, SIZE, SIZE)[chosen]
-        train(list(net.parameters()), partial(_plain_loss, net, inputs, targets), STEPS)
+        train(list(net.parameters()), of_batch(partial(_plain_loss, net, inputs, targets)), STEPS)
         heads.append(net)
         with torch.no_grad():
             members.append(torch.log_softmax(net(x_new), 1))
@@ -83,17 +74,19 @@ def measure(seed: int) -> list[Row]:
     rows.append(_row(seed, "ensemble of five", torch.stack(members[1:], 1), truth))
 
     net, layer = copy.deepcopy(heads[0]), DenseCRF(2, **KERNELS)
-    train([*net.parameters(), layer.log_exponent, layer.log_weights], lambda: both(layer(net(x), images)), JOINT_STEPS)
+    learned = [*net.parameters(), layer.log_exponent, layer.log_weights]
+    train(learned, of_batch(lambda: both(layer(net(x), images))), JOINT_STEPS)
     with torch.no_grad():
         rows.append(_row(seed, "mean field", layer(net(x_new), new)[:, None], truth))
 
-    net, modal = copy.deepcopy(heads[0]), MultiModal(2, 2, weight_exponent=0.05, **KERNELS)
+    net, modal = copy.deepcopy(heads[0]), MultiModal(2, 2, weight_exponent=1 / SIZE**2, **KERNELS)
 
     def mixture() -> torch.Tensor:
         modes = modal(net(x), images)
         return (mixture_nll(modes, labels[:, 0]) + mixture_nll(modes, labels[:, 1])) / 2
 
-    train([*net.parameters(), modal.log_exponent, modal.log_weights, modal.log_weight_exponent], mixture, JOINT_STEPS)
+    learned = [*net.parameters(), modal.log_exponent, modal.log_weights, modal.log_weight_exponent]
+    train(learned, of_batch(mixture), JOINT_STEPS)
     with torch.no_grad():
         modes = modal(net(x_new), new)
         rows.append(_row(seed, "mixture of two modes", modes.log_marginals, truth, modes.log_weights))

@@ -28,8 +28,11 @@ def page_text(results: dict[str, Any]) -> str:
     return PageTemplate.read("learning").fill(
         command=made_by["command"],
         planted=markdown_table(("seed", "exponent", "smoothness", "appearance", "worst error"), _planted(results)),
-        annotators=markdown_table(("", "GED", "matched IoU", "NLL per pixel"), _means(results, "annotators")),
-        stills=markdown_table(("", "NLL per pixel", "mean IoU", "NLL against softmax, 95 %"), _stills(results)),
+        annotators=markdown_table(("", "GED", "worst drawing", "matched IoU", "NLL per pixel"), _annotators(results)),
+        stills=markdown_table(
+            ("", "NLL", "NLL of single pixels", "mean IoU", "NLL relative to softmax", "mean IoU above softmax"),
+            _stills(results),
+        ),
         versions=version_list(made_by),
     )
 
@@ -49,18 +52,26 @@ def _values(rows: Sequence[Row], method: str, key: str) -> np.ndarray[Any, np.dt
     return np.array([row[key] for row in rows if row["method"] == method])
 
 
-def _means(results: dict[str, Any], part: str) -> list[tuple[str, ...]]:
-    rows = results[part]
-    keys = ("ged", "matched_iou", "nll")
-    return [(m, *(f"{_values(rows, m, key).mean():.4f}" for key in keys)) for m in _methods(rows)]
+def _annotators(results: dict[str, Any]) -> list[tuple[str, ...]]:
+    rows, cells = results["annotators"], list[tuple[str, ...]]()
+    for method in _methods(rows):
+        ged, iou, nll = (_values(rows, method, key) for key in ("ged", "matched_iou", "nll"))
+        cells.append((method, f"{ged.mean():.3f}", f"{ged.max():.3f}", f"{iou.mean():.3f}", f"{nll.mean():.3f}"))
+    return cells
 
 
 def _stills(results: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Means over images, and differences to the first method with intervals over images."""
     rows = results["stills"]
     methods, cells = _methods(rows), list[tuple[str, ...]]()
+    softmax, scores = (_values(rows, methods[0], key) for key in ("nll", "iou"))
     for method in methods:
-        nll, iou = (_values(rows, method, key).mean() for key in ("nll", "iou"))
-        change = _values(rows, method, "nll") - _values(rows, methods[0], "nll")
-        low, high = bootstrap.interval(change)
-        cells.append((method, f"{nll:.4f}", f"{iou:.4f}", f"{low:+.4f} to {high:+.4f}"))
+        nll, pixel, iou = (_values(rows, method, key) for key in ("nll", "pixel_nll", "iou"))
+        means = (f"{nll.mean():.4f}", f"{pixel.mean():.4f}", f"{100 * iou.mean():.2f}")
+        cells.append((method, *means, _percent((nll - softmax) / softmax.mean()), _percent(iou - scores)))
     return cells
+
+
+def _percent(change: np.ndarray[Any, np.dtype[np.float64]]) -> str:
+    low, high = bootstrap.interval(change)
+    return f"{100 * change.mean():+.1f} % [{100 * low:+.1f}, {100 * high:+.1f}]"

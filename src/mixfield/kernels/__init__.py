@@ -6,6 +6,7 @@ Numba, ``from mixfield import kernels`` does not.
 ========================  ==============================================================================
 factor graphs             `sweeps`, `gibbs`, `binary` (two labels), `counts` (cardinality), `coloring`
 dense fields              `softmax` (the update), `softmax_gradient`, `lattice`, `coarse`, `separable` (the filters)
+                          `eight_bits` (marginals that are kept for gradients)
 people                    `silhouettes`
 borders of strokes        `guided_argmax`
 exact inference           `tables`
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import coarse as coarse
     from mixfield.kernels import coloring as coloring
     from mixfield.kernels import counts as counts
+    from mixfield.kernels import eight_bits as eight_bits
     from mixfield.kernels import gibbs as gibbs
     from mixfield.kernels import guided_argmax as guided_argmax
     from mixfield.kernels import lattice as lattice

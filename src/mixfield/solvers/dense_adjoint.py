@@ -9,8 +9,8 @@ with respect to the compatibilities: ``d / d c_m(l, l') = -sum_j (K_m^T z_bar(l)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from mixfield import _threads, kernels
 from mixfield.energy.coupling import Coupling
 from mixfield.filters.bands import MIN_PARTS, BandSchedule
+from mixfield.filters.base import FusedStream
 from mixfield.filters.buffers import channel_width
+from mixfield.solvers.dense_history import Marginals
 
 Floats = NDArray[np.float64]
 AnyFloats = NDArray[np.floating[Any]]
@@ -26,6 +28,9 @@ AnyFloats = NDArray[np.floating[Any]]
 
 class AdjointUpdate:
     """Adjoint updates of one field, with their working memory and what they have added up.
+
+    Where all filters can be fused, ``z_bar`` exists in bands only: each is splatted for the next step while it is in
+    the cache.
 
     Parameters
     ----------
@@ -36,7 +41,7 @@ class AdjointUpdate:
 
     Attributes
     ----------
-    width : channels stored per pixel.
+    total : (n, L) the sum of all ``z_bar``.
     """
 
     def __init__(
@@ -50,23 +55,23 @@ class AdjointUpdate:
         threads: int = 1,
     ) -> None:
         self._couplings, self._acting = (*couplings, *probes), len(couplings)
-        self._n_labels, self._dtype, self._threads = n_labels, np.dtype(dtype), threads
-        self.width = channel_width(n_labels) if self._dtype == np.float32 else n_labels
+        self._n_labels, self._threads = n_labels, threads
+        self.total = np.zeros((n, n_labels), dtype)
+        self._width = channel_width(n_labels) if self.total.dtype == np.float32 else n_labels
         row = max((coupling.filter.row for coupling in self._couplings), default=1)
-        self._schedule = BandSchedule.of(n, row, self.width, MIN_PARTS)  # each part has a table of its own
+        self._schedule = BandSchedule.of(n, row, self._width, MIN_PARTS)  # each part has a table of its own
         parts = self._schedule.part_pixels
-        self._streams = [coupling.filter.adjoint_stream(self.width, parts) for coupling in self._couplings]
+        self._streams = [coupling.filter.adjoint_stream(self._width, parts) for coupling in self._couplings]
+        in_place = all(stream.fused for stream in self._streams)
+        self.fused = in_place and threads <= len(parts)
+        self._z_bar = None if self.fused else self._zeros(n)
+        self._next = self._z_bar if in_place else self._zeros(n)
         bands = len(self._schedule.bands)
         self._scales = np.zeros((bands, len(self._couplings)))
         self._pairs: list[Floats | None] = [
             None if coupling.compatibility is None else np.zeros((bands, n_labels, n_labels))
             for coupling in self._couplings
         ]
-
-    @property
-    def in_place(self) -> bool:
-        """Whether a step may overwrite what it reads."""
-        return all(stream.fused for stream in self._streams)
 
     @property
     def scales(self) -> tuple[Floats, Floats]:
@@ -79,41 +84,71 @@ class AdjointUpdate:
         """(L, L) derivatives with respect to the costs of each kernel of the field; None for a Potts kernel."""
         return tuple(None if pairs is None else pairs.sum(0) for pairs in self._pairs[: self._acting])
 
-    def zeros(self) -> AnyFloats:
-        """Channels (n, C)."""
-        return np.zeros((self._schedule.bands[-1][1], self.width), self._dtype)
+    def start(self, fill: Callable[[int, int, AnyFloats], None]) -> float:
+        """Begin with ``z_bar`` as ``fill(first, last, z_bar)`` writes it for pixels ``first`` to ``last``.
 
-    def step(self, z_bar: AnyFloats, q: AnyFloats, out: AnyFloats, total: AnyFloats) -> Floats:
-        """Write ``S(q) q_bar`` to ``out`` and add it to ``total``; ``q`` are the marginals that the update has read.
-
-        All are channels (n, C).  Returns the largest change of each band.
+        Returns the largest element; so does `step`.
         """
-        largest = np.zeros(len(self._schedule.bands))
+
+        def begin(band: int, first: int, last: int, z_bar: AnyFloats) -> None:  # noqa: ARG001
+            fill(first, last, z_bar)
+            self.total[first:last] = z_bar[:, : self._n_labels]
+
+        return self._for_each_band(begin)
+
+    def step(self, marginals: Marginals) -> float:
+        """``z_bar <- S(q) q_bar``, which is added to `total`; ``marginals`` q are those that the update has read."""
         for stream in self._streams:
-            stream.load(z_bar, self._threads)
+            if self._z_bar is None:
+                cast(FusedStream, stream).blur(self._threads)
+            else:
+                stream.load(self._z_bar, self._threads)
 
-        def work(begin: int, end: int) -> None:
-            for band in range(begin, end):
-                first, last = self._schedule.bands[band]
-                q_bar = self._slice(band, first, last, q[first:last])
-                new = out[first:last]
-                kernels.softmax_gradient.pull_back(q[first:last], q_bar, self._n_labels, new, total[first:last])
-                largest[band] = max(new.max(), -new.min())
+        def pull_back(band: int, first: int, last: int, z_bar: AnyFloats) -> None:
+            held, sums = np.empty((2, *z_bar.shape), z_bar.dtype)
+            q = marginals.band(first, last, held)
+            self._slice(band, first, last, q, z_bar, sums)
+            kernels.softmax_gradient.pull_back(q, z_bar, self._n_labels, z_bar, self.total[first:last])
 
-        _threads.split(work, len(self._schedule.bands), self._threads, updates=q.size)
-        return largest
+        return self._for_each_band(pull_back)
 
-    def _slice(self, band: int, first: int, last: int, q: AnyFloats) -> AnyFloats:
-        """``q_bar`` (last - first, C) of a band; adds its share of the other derivatives."""
+    def _for_each_band(self, work: Callable[[int, int, int, AnyFloats], None]) -> float:
+        """Let ``work(band, first, last, z_bar)`` write the next ``z_bar`` (last - first, C) of every band."""
+        bands = self._schedule.bands
+        largest, shares = np.zeros(len(bands)), self._schedule.shares(in_order=self.fused)
+
+        def some(begin: int, end: int) -> None:
+            memory = self._zeros(self._schedule.largest if self.fused else 0)
+            for band in range(shares[begin][0], shares[end - 1][1]):
+                first, last = bands[band]
+                z_bar = memory[: last - first] if self._next is None else self._next[first:last]
+                work(band, first, last, z_bar)
+                largest[band] = max(z_bar.max(), -z_bar.min())
+                if self.fused:
+                    self._splat(band, first, z_bar)
+
+        _threads.split(some, len(shares), self._threads, updates=self.total.size)
+        self._z_bar, self._next = self._next, self._z_bar
+        return float(largest.max())
+
+    def _splat(self, band: int, first: int, z_bar: AnyFloats) -> None:
+        for stream in self._streams:
+            cast(FusedStream, stream).splat(self._schedule.part_of[band], z_bar, first)
+
+    def _slice(self, band: int, first: int, last: int, q: AnyFloats, q_bar: AnyFloats, sums: AnyFloats) -> None:
+        """Write ``q_bar`` (last - first, C) of a band, add its share of the other derivatives; ``sums`` is memory."""
         L = self._n_labels
-        q_bar, sums = np.zeros((2, last - first, self.width), self._dtype)
+        q_bar[:] = 0.0
         for m, (stream, coupling) in enumerate(zip(self._streams, self._couplings, strict=True)):
             stream.slice(first, last, sums, accumulate=False)
             pairs = self._pairs[m]
             if pairs is not None:
                 pairs[band] -= sums[:, :L].T @ q[:, :L]
-                sums[:, :L] = -sums[:, :L] @ np.asarray(coupling.compatibility, self._dtype)
+                sums[:, :L] = -sums[:, :L] @ np.asarray(coupling.compatibility, sums.dtype)
             self._scales[band, m] += np.vdot(sums, q)
             if m < self._acting:
                 q_bar += sums
-        return q_bar
+
+    def _zeros(self, rows: int) -> AnyFloats:
+        """Channels (rows, C)."""
+        return np.zeros((rows, self._width), self.total.dtype)

@@ -5,10 +5,10 @@ After T updates from the unary costs the field is ``q_T``.  A loss has the deriv
 
     z_bar_T = g - q_T sum_l g,   z_bar_t = S(q_t) (-sum_m K_m^T z_bar_(t+1) C_m),   dU = -sum_t z_bar_t,
 
-which needs all ``q_t``.  At a fixed point q the implicit function theorem gives ``dU = -(I - S K^T)^-1 z_bar``;
-`implicit` sums the Neumann series, which is the recursion above with every ``q_t`` replaced by q, until its terms are
-negligible: the memory does not grow with the number of updates.  The series converges where the updates do, and at the
-same rate, since both have the same Jacobian.
+which needs all ``q_t``, see `dense_history`.  At a fixed point q the implicit function theorem gives
+``dU = -(I - S K^T)^-1 z_bar``; `implicit` sums the Neumann series, which is the recursion above with every ``q_t``
+replaced by q, until its terms are negligible: the memory does not grow with the number of updates.  The series
+converges where the updates do, and at the same rate, since both have the same Jacobian.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from mixfield import _arrays, _threads, kernels
 from mixfield.energy.coupling import Coupling
 from mixfield.errors import MixfieldError, NotConvergedWarning
 from mixfield.solvers.dense_adjoint import AdjointUpdate
+from mixfield.solvers.dense_history import WholeMarginals
 from mixfield.solvers.dense_run import Run, support_of
 
 Floats = NDArray[np.float64]
@@ -32,6 +33,7 @@ AnyFloats = NDArray[np.floating[Any]]
 
 NEGLIGIBLE = 1e-4  # size of a term of the Neumann series, relative to the first, at which it ends
 MOST_TERMS = 200
+DIVERGED = 10.0  # size of a term, relative to the first, at which the series is known not to converge
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +70,12 @@ def unrolled(
     log_bar : (n, L) derivative of the loss with respect to the log-marginals.
     probes : kernels of weight zero with respect to which derivatives are wanted; see `bandwidth_probes`.
     """
-    adjoint, z_bar, total = _start(run, log_bar, probes, threads)
-    spare = z_bar if adjoint.in_place else adjoint.zeros()
+    if run.history is None:
+        raise MixfieldError("run must have kept its history for the derivative of all updates; pass keep=True to it")
+    adjoint, _ = _start(run, log_bar, probes, threads)
     for q in reversed(run.history):
-        adjoint.step(z_bar, q, spare, total)
-        z_bar, spare = spare, z_bar
-    return _gradient(adjoint, total, log_bar.shape[1])
+        adjoint.step(q)
+    return _gradient(adjoint)
 
 
 def implicit(
@@ -88,16 +90,13 @@ def implicit(
 ) -> FieldGradient:
     """Derivatives at the fixed point that a run has reached; parameters as for `unrolled`.
 
-    ``tolerance`` is the size of the last term of the series, relative to the first; after ``max_terms`` terms it ends
-    with a `NotConvergedWarning` if ``warn``.
+    ``tolerance`` is the size of the last term of the series, relative to the first; after ``max_terms`` terms, or one
+    that is ten times the first, it ends with a `NotConvergedWarning` if ``warn``.
     """
-    adjoint, z_bar, total = _start(run, log_bar, probes, threads)
-    spare, q = z_bar if adjoint.in_place else adjoint.zeros(), run.padded_marginals()
-    first = max(float(z_bar.max()), -float(z_bar.min()))
-    size, terms = first, 0
-    while run.couplings and size > tolerance * first and terms < max_terms:
-        size, terms = float(adjoint.step(z_bar, q, spare, total).max()), terms + 1
-        z_bar, spare = spare, z_bar
+    adjoint, first = _start(run, log_bar, probes, threads)
+    size, terms, q = first, 0, WholeMarginals(run.padded_marginals())
+    while run.couplings and tolerance * first < size < DIVERGED * first and terms < max_terms:
+        size, terms = adjoint.step(q), terms + 1
     if warn and run.couplings and size > tolerance * first:
         warnings.warn(
             f"the derivative of the fixed point has not converged: the last of {terms} terms is {size / first:.2g} of "
@@ -105,7 +104,7 @@ def implicit(
             NotConvergedWarning,
             stacklevel=2,
         )
-    return _gradient(adjoint, total, log_bar.shape[1])
+    return _gradient(adjoint)
 
 
 def bound(costs: AnyFloats, couplings: Sequence[Coupling], q: AnyFloats) -> tuple[float, FieldGradient]:
@@ -127,8 +126,8 @@ def bound(costs: AnyFloats, couplings: Sequence[Coupling], q: AnyFloats) -> tupl
 
 def _start(
     run: Run, log_bar: AnyFloats, probes: Sequence[Coupling], threads: int | None
-) -> tuple[AdjointUpdate, AnyFloats, AnyFloats]:
-    """The adjoint update, ``z_bar_T``, and a copy of it to which further terms are added."""
+) -> tuple[AdjointUpdate, float]:
+    """The adjoint updates, begun with ``z_bar_T``, and its largest element."""
     _arrays.check_shape("log_bar", log_bar, run.log_marginals.shape, "= (n, L) of the field")
     if not np.isfinite(log_bar).all():
         raise MixfieldError(
@@ -139,16 +138,14 @@ def _start(
     used = _threads.available() if threads is None else threads
     dtype = run.log_marginals.dtype
     adjoint = AdjointUpdate(run.couplings, probes, n=n, n_labels=n_labels, dtype=dtype, threads=used)
-    z_bar = adjoint.zeros()
 
-    def work(first: int, last: int) -> None:
-        kernels.softmax_gradient.pull_back_log(run.log_marginals[first:last], log_bar[first:last], z_bar[first:last])
+    def fill(first: int, last: int, z_bar: AnyFloats) -> None:
+        kernels.softmax_gradient.pull_back_log(run.log_marginals[first:last], log_bar[first:last], z_bar)
 
-    _threads.split(work, n, used, updates=z_bar.size)
-    return adjoint, z_bar, z_bar.copy()
+    return adjoint, adjoint.start(fill)
 
 
-def _gradient(adjoint: AdjointUpdate, total: AnyFloats, n_labels: int) -> FieldGradient:
+def _gradient(adjoint: AdjointUpdate) -> FieldGradient:
     scales, probe_scales = adjoint.scales
-    costs = np.negative(total, out=total)[:, :n_labels]
+    costs = np.negative(adjoint.total, out=adjoint.total)
     return FieldGradient(costs, scales, adjoint.compatibilities, probe_scales)

@@ -13,6 +13,7 @@ from mixfield import _threads
 from mixfield.energy.coupling import Coupling
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.filters.buffers import channel_width
+from mixfield.solvers.dense_history import ByteMarginals, Marginals, WholeMarginals
 from mixfield.solvers.dense_update import DenseUpdate
 
 Float32s = NDArray[np.float32]
@@ -29,12 +30,12 @@ class Run:
     ----------
     couplings : the kernels of the field.
     log_marginals : (n, L) log q_T.
-    history : (n, C) q_0 to q_(T-1), or nothing where they were not kept.
+    history : q_0 to q_(T-1), None where they were not kept.
     """
 
     couplings: Sequence[Coupling]
     log_marginals: AnyFloats
-    history: tuple[AnyFloats, ...] = ()
+    history: Sequence[Marginals] | None = None
 
     @property
     def marginals(self) -> AnyFloats:
@@ -53,22 +54,15 @@ class Run:
 def run_updates(crf: DenseCRF, updates: int, *, keep: bool = False, threads: int | None = None) -> Run:
     """``updates`` updates from the unary costs, ``q_0 = softmax(-U)``, in single precision.
 
-    With ``keep`` the marginals before each update are kept, for the derivative of all of them.
+    With ``keep`` the marginals before each update are kept, in 8 bits, for the derivative of all of them.
     """
+    history = [ByteMarginals.empty(crf.n, crf.n_labels) for _ in range(updates)] if keep else None
     if updates == 0:
-        return Run(crf.couplings, _log_softmax(-crf.costs))
+        return Run(crf.couplings, _log_softmax(-crf.costs), history)
     update = _complete_update(crf, threads)
-    if not keep:
-        values = update.run(ONE, updates - 1)
-        values[:, update.layout.used :] = 0.0
-        return Run(crf.couplings, _log_update(update, values))
-    history = [update.start(ONE)]
-    for _ in range(updates - 1):
-        update.invalidate()
-        update.step(history[-1], ONE, new := update.layout.zeros())
-        history.append(new)
-    update.invalidate()
-    return Run(crf.couplings, _log_update(update, history[-1]), tuple(history))
+    record = None if history is None else lambda t, *band: history[t].write(*band)
+    values = update.run_splatted(ONE, updates - 1, record)
+    return Run(crf.couplings, _log_update(update, values), history)
 
 
 def run_from(crf: DenseCRF, q: NDArray[np.floating], updates: int = 1, *, threads: int | None = None) -> Run:
@@ -88,12 +82,13 @@ def run_updates_exactly(
 ) -> Run:
     """The same for filters of any precision, such as `AllPairs`: costs (n, L), optionally from marginals ``start``."""
     log_q = _log_softmax(-costs) if start is None else np.log(np.maximum(start, np.finfo(costs.dtype).tiny))
-    history: list[AnyFloats] = []
+    history: list[Marginals] | None = [] if keep else None
     for _ in range(updates):
         q = np.exp(log_q)
-        history += [q] if keep else []
+        if history is not None:
+            history.append(WholeMarginals(q))
         log_q = _log_softmax(_support(couplings, q) - costs)
-    return Run(couplings, log_q, tuple(history))
+    return Run(couplings, log_q, history)
 
 
 def support_of(coupling: Coupling, q: Any) -> tuple[AnyFloats, AnyFloats]:
@@ -111,8 +106,8 @@ def _complete_update(crf: DenseCRF, threads: int | None) -> DenseUpdate:
     return DenseUpdate(crf, 1, threads=used, monitor=False, complete=True)
 
 
-def _log_update(update: DenseUpdate, values: Float32s) -> Float32s:
-    """(n, L) log-marginals after one more update of channels (n, C)."""
+def _log_update(update: DenseUpdate, values: Float32s | None) -> Float32s:
+    """(n, L) log-marginals after one more update of channels (n, C), or of those that are splatted already."""
     crf, L = update.crf, update.crf.n_labels
     log_q = np.empty((crf.n, L), np.float32)
 

@@ -9,7 +9,9 @@ are in the cache, so that probabilities are read and written once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from mixfield.solvers.layout import Layout
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
+Record = Callable[[int, int, int, Float32s], object]  # ``record(t, first, last, values)``: pixels first to last of q_t
 
 MANY_LABELS = 8  # from so many labels on, those of one pixel fill the vector registers
 COLUMNS = 256  # modes of pixels that the other kernels process together
@@ -113,10 +116,10 @@ class DenseUpdate:
         """Whether an update may overwrite the values that it reads."""
         return self.bank.in_place
 
-    def start(self, beta: Float32s, *, keep: bool = True) -> Float32s:
+    def start(self, beta: Float32s, *, keep: bool = True, record: Record | None = None) -> Float32s:
         """Channels (n, C) of ``softmax(-(U + bias) beta)``, the update without support; ``beta`` (K,) is 1 / T.
 
-        Without ``keep`` they are only splatted for the next step, and the result is empty.
+        Without ``keep`` they are only given to ``record`` and splatted for the next step, and the result is empty.
         """
         values = aligned_empty(self.crf.n if keep else 0, self.layout.width, pool=self.layout.pool)
         zero = np.zeros(self.crf.n, np.float32)
@@ -127,6 +130,8 @@ class DenseUpdate:
             update_pixels(
                 self.crf.costs, self.bias, zero, support, new, self.layout, beta, (first, last), new, monitor=False
             )
+            if record is not None:
+                record(0, first, last, new)
             return new
 
         self.bank.for_each_band(start, support=False, splat_into=self.bank if self.bank.fused else None)
@@ -136,16 +141,33 @@ class DenseUpdate:
         """Channels after some updates from `start` on; where filters are fused, no others are written."""
         if self.bank.fused and updates:
             values = aligned_empty(self.crf.n, self.layout.width, pool=self.layout.pool)
-            self.start(beta, keep=False)
-            for left in reversed(range(updates)):
-                self.bank.load(None)
-                self._update_all(None, beta, None if left else values, fused=left > 0)
+            self.run_splatted(beta, updates - 1)
+            self.bank.load(None)
+            self._update_all(None, beta, values, fused=False)
             return values
-        old = self.start(beta)
-        for _ in range(updates):
+        return self._run_whole(beta, updates, None)
+
+    def run_splatted(self, beta: Float32s, updates: int, record: Record | None = None) -> Float32s | None:
+        """The same updates, the values of each of which, and those of `start`, are given to ``record``.
+
+        Returns the last values where the bank has to read them, and None where it has splatted them already.
+        """
+        if not self.bank.fused:
+            return self._run_whole(beta, updates, record)
+        self.start(beta, keep=False, record=record)
+        for t in range(1, updates + 1):
+            self.bank.load(None)
+            self._update_all(None, beta, None, fused=True, record=None if record is None else partial(record, t))
+        return None
+
+    def _run_whole(self, beta: Float32s, updates: int, record: Record | None) -> Float32s:
+        old = self.start(beta, record=record)
+        for t in range(1, updates + 1):
             new = None if self.in_place else self.layout.zeros()
             self.step(old, beta, new)
             old = old if new is None else new
+            if record is not None:
+                record(t, 0, self.crf.n, old)
         return old
 
     def step(
@@ -214,6 +236,7 @@ class DenseUpdate:
         same_start: bool = False,
         movers_above: float = np.inf,
         fused: bool,
+        record: Callable[[int, int, Float32s], object] | None = None,
     ) -> Step:
         """Update all pixels with their support.  ``old`` and ``new`` may be None where values exist in bands only."""
         n_bands = len(self.bank.schedule.bands)
@@ -227,6 +250,8 @@ class DenseUpdate:
                 self.crf.costs, self.bias, self.total_support[rough], support, before, self.layout, beta,
                 (first, last), after, monitor=self.monitor,
             )  # fmt: skip
+            if record is not None:
+                record(first, last, after)
             return after
 
         def update_and_find_movers(band: int, first: int, last: int, support: Float32s) -> Float32s:

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 
 Gradient = Literal["unrolled", "implicit"]
 
+BLOCK = 4096  # pixels
 EXACT_TOLERANCE = 1e-12  # of the derivative of a fixed point in double precision
 
 
@@ -77,7 +78,7 @@ class ImageField:
     Parameters
     ----------
     settings, parameters : of the layer.
-    logits : (L, *shape) float32 or float64; they are read, not kept.
+    logits : (L, *shape) float32 or float64; their memory is referred to.
     image : (channels, *shape), or None for the smoothness kernel alone.
     """
 
@@ -85,32 +86,31 @@ class ImageField:
         self._settings, self._parameters = settings, parameters
         self.shape = logits.shape[1:]
         self.kernels = _kernels(settings, parameters, image, len(self.shape))
-        last = np.moveaxis(logits, 0, -1)
-        costs = np.empty(last.shape, np.float64 if settings.exact else np.float32)
-        np.multiply(last, costs.dtype.type(-parameters.exponent), out=costs, casting="same_kind")
-        self._costs = costs
+        self._logits = logits
+        self.dtype = np.dtype(np.float64 if settings.exact else np.float32)
 
-    @property
     def costs(self) -> Array:
-        """(n, L) unary costs."""
-        return self._costs.reshape(-1, self._settings.n_labels)
+        """(n, L) unary costs, a new array."""
+        costs = np.empty((*self.shape, self._settings.n_labels), self.dtype)
+        scale = self.dtype.type(-self._parameters.exponent)
+        np.multiply(np.moveaxis(self._logits, 0, -1), scale, out=costs, casting="same_kind")
+        return costs.reshape(-1, self._settings.n_labels)
 
     @property
     def tolerance(self) -> float:
         """Of the derivative of a fixed point."""
-        return EXACT_TOLERANCE if self._costs.dtype == np.float64 else NEGLIGIBLE
+        return EXACT_TOLERANCE if self.dtype == np.float64 else NEGLIGIBLE
 
-    @property
-    def energy(self) -> DenseCRF:
-        """The field as an energy, in single precision."""
-        return DenseCRF(self._costs, self.kernels)
+    def energy(self, **options: Any) -> DenseCRF:
+        """The field as an energy, in single precision, with options of `mixfield.DenseCRF`."""
+        return DenseCRF(self.costs().reshape(*self.shape, -1), self.kernels, **options)
 
     def run(self, *, keep: bool) -> Run:
         """The updates of the layer; ``keep`` what the derivative of all of them needs."""
         settings = self._settings
         if settings.exact:
-            return run_updates_exactly(self.costs, self.exact_couplings(), settings.updates, keep=keep)
-        return run_updates(DenseCRF(self._costs, self.kernels, negligible=0.0), settings.updates, keep=keep)
+            return run_updates_exactly(self.costs(), self.exact_couplings(), settings.updates, keep=keep)
+        return run_updates(self.energy(negligible=0.0), settings.updates, keep=keep)
 
     def exact_couplings(self) -> list[Coupling]:
         """The kernels of all pairs."""
@@ -134,7 +134,7 @@ class ImageField:
             rows = np.moveaxis(planes, 0, -1).reshape(-1, len(planes))
         else:
             rows = planes.reshape(len(planes), -1).T
-        return rows.astype(self._costs.dtype, copy=False)
+        return rows.astype(self.dtype, copy=False)
 
     def gradient(self, field: FieldGradient) -> ParameterGradient:
         """Derivatives with respect to the parameters of the layer, from those of the field, whose memory is reused."""
@@ -144,11 +144,11 @@ class ImageField:
         if len(field.probe_scales):
             slopes = differences(field.probe_scales, self._settings.step)
             bandwidths[: len(slopes)] = slopes / parameters.bandwidths[: len(slopes)]
-        products = np.einsum("nl,nl->n", field.costs, self.costs)
+        exponent = -_inner(field.costs, self.rows(self._logits))  # U = -exponent logits
         logits = np.multiply(field.costs, -parameters.exponent, out=field.costs, casting="same_kind")
         return ParameterGradient(
             np.moveaxis(logits.reshape(*self.shape, -1), -1, 0),
-            float(products.sum(dtype=np.float64)) / parameters.exponent,
+            exponent,
             weights,
             bandwidths,
             _symmetric(field.compatibilities, parameters.weights),
@@ -174,6 +174,12 @@ def _kernels(settings: Settings, parameters: Parameters, image: Array | None, ax
         last = np.moveaxis(image, 0, -1)
         kernels.append(Bilateral(last, [sxy / step for step in spacing], srgb, weight, costs, way))
     return kernels
+
+
+def _inner(one: Array, other: Array) -> float:
+    """``sum_il a_il b_il`` of (n, L) arrays of any layout, in blocks of pixels that fit the cache."""
+    blocks = (slice(first, first + BLOCK) for first in range(0, len(one), BLOCK))
+    return sum(float(np.einsum("nl,nl->n", one[block], other[block]).sum(dtype=np.float64)) for block in blocks)
 
 
 def _symmetric(pairs: Sequence[Floats | None], weights: Floats) -> Floats | None:

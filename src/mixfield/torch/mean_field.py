@@ -42,13 +42,15 @@ class MeanField(torch.autograd.Function):
         log_q = log_marginals(runs, logits)
         if keep:
             ctx.fields, ctx.couplings, ctx.histories = fields, [r.couplings for r in runs], [r.history for r in runs]
-            ctx.save_for_backward(log_q)
+            ctx.save_for_backward(
+                log_q, logits
+            )  # the fields refer to the logits: PyTorch checks that they are unchanged
         return log_q
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, log_bar: torch.Tensor) -> tuple[Any, ...]:
-        (log_q,) = ctx.saved_tensors
+        log_q, _ = ctx.saved_tensors
         planes, bars, wanted = log_q.numpy(), log_bar.numpy(), ctx.needs_input_grad[6]
 
         def pull_back(b: int) -> ParameterGradient:

@@ -13,7 +13,7 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 
 from mixfield import _arrays
-from mixfield.errors import FewerModesWarning, NotConvergedWarning
+from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
 from mixfield.mixture.tree import infer
 from mixfield.solvers.dense_gradients import FieldGradient, bound, implicit
 from mixfield.solvers.dense_run import Run, run_from, run_updates_exactly
@@ -125,6 +125,7 @@ class ModeFields(torch.autograd.Function):
     def backward(ctx: Any, log_bar: torch.Tensor, bound_bar: torch.Tensor) -> tuple[Any, ...]:
         bars, scalars = log_bar.numpy(), bound_bar.numpy()
         bandwidths = ctx.needs_input_grad[6]
+        _check_bound_gradients(scalars, ctx.found)
 
         def pull_back(b: int) -> ParameterGradient:
             field: ImageField = ctx.fields[b]
@@ -138,23 +139,32 @@ class ModeFields(torch.autograd.Function):
         return None, None, None, *as_tensors(for_each(pull_back, len(bars)), ctx.dtype)
 
 
+def _check_bound_gradients(bars: Any, found: list[_Found]) -> None:
+    """Raise an error unless the derivative with respect to every bound that exists is finite."""
+    if not all(np.isfinite(bars[b, : len(one.bounds)]).all() for b, one in enumerate(found)):
+        raise MixfieldError(
+            "the derivative of the loss with respect to the bounds must be finite, got NaN or infinity; look for "
+            "weights of zero in the loss"
+        )
+
+
 def _modes(field: ImageField, settings: Settings, n_modes: int) -> _Found:
-    energy = field.energy
+    energy, costs = field.energy(), field.costs()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerModesWarning)
         warnings.simplefilter("ignore", NotConvergedWarning)
         posterior = infer(energy, n_modes, progress=False)
     runs = [_run(field, energy, mode.marginals.reshape(-1, settings.n_labels), settings) for mode in posterior.modes]
-    return _Found(runs, [bound(field.costs, run.couplings, run.marginals)[0] for run in runs])
+    return _Found(runs, [bound(costs, run.couplings, run.marginals)[0] for run in runs])
 
 
 def _run(field: ImageField, energy: Any, q: Any, settings: Settings) -> Run:
     """A run that ends in a mode (n, L): by more updates, or, where a multiplier holds it, by none."""
     if np.abs(run_from(energy, q).marginals - q).max() > HELD:
-        log_q = np.log(np.maximum(q, SMALLEST)).astype(field.costs.dtype)
+        log_q = np.log(np.maximum(q, SMALLEST)).astype(field.dtype)
         return Run(field.exact_couplings() if settings.exact else energy.couplings, log_q)
     if settings.exact:
-        return run_updates_exactly(field.costs, field.exact_couplings(), settings.updates, start=q)
+        return run_updates_exactly(field.costs(), field.exact_couplings(), settings.updates, start=q)
     return run_from(energy, q, settings.updates)
 
 
@@ -162,7 +172,7 @@ def _pull_back(field: ImageField, run: Run, log_bar: Any, bound_bar: float, prob
     """Of the marginals of one mode, and of its bound times ``bound_bar``."""
     q = run.marginals
     marginals = implicit(run, field.rows(log_bar), probes, tolerance=field.tolerance, warn=False)
-    envelope = bound(field.costs, [*run.couplings, *probes], q)[1]
+    envelope = bound(field.costs(), [*run.couplings, *probes], q)[1]
     kernels = len(run.couplings)
     return FieldGradient(
         marginals.costs + q.dtype.type(bound_bar) * envelope.costs,

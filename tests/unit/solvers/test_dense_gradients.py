@@ -14,9 +14,12 @@ import mixfield as mf
 from mixfield.energy.coupling import couple
 from mixfield.errors import MixfieldError, NotConvergedWarning
 from mixfield.filters.base import Filter
+from mixfield.filters.buffers import channel_width
 from mixfield.solvers.bandwidth_probes import bandwidth_probes, couplings_of, differences
 from mixfield.solvers.dense_gradients import bound, implicit, unrolled
-from mixfield.solvers.dense_run import run_updates, run_updates_exactly
+from mixfield.solvers.dense_history import WholeMarginals
+from mixfield.solvers.dense_run import ONE, run_updates, run_updates_exactly
+from mixfield.solvers.dense_update import DenseUpdate
 
 SHAPES = [(3, 4), (2, 3, 2)]
 POTTS, FULL = "potts", "full"
@@ -115,7 +118,7 @@ def test_unrolled_updates(example):
 
 def test_the_fixed_point(example):
     run = example.run(CONVERGED, keep=False)
-    assert run.history == ()
+    assert run.history is None
     check(example, implicit(run, example.g, tolerance=1e-10), CONVERGED, 1e-6)
 
 
@@ -183,13 +186,32 @@ def field(n_labels, seed=0, shape=(21, 26), **options):
     return mf.DenseCRF(unary, kernels, negligible=0), rng.normal(size=(math.prod(shape), n_labels)).astype(np.float32)
 
 
+def in_full(crf, updates):
+    """A run that has kept its history in full."""
+    kept = np.zeros((updates, crf.n, channel_width(crf.n_labels)), np.float32)
+    update = DenseUpdate(crf, 1, threads=1, monitor=False, complete=True)
+    update.run_splatted(ONE, updates - 1, lambda t, first, last, q: np.copyto(kept[t, first:last], q))
+    return replace(run_updates(crf, updates), history=[WholeMarginals(q) for q in kept])
+
+
+@pytest.mark.parametrize("way", ["symmetric", "before"])
+@pytest.mark.parametrize("n_labels", [2, 5, 21])
+def test_marginals_in_eight_bits_change_gradients_little(n_labels, way):
+    """The figures of docs/gradients.md are of images; here a tenth of a tenth."""
+    crf, g = field(n_labels, normalization=way)
+    one, other = unrolled(run_updates(crf, 10, keep=True), g), unrolled(in_full(crf, 10), g)
+    assert np.linalg.norm(one.costs - other.costs) < 5e-3 * np.linalg.norm(other.costs)
+    assert np.abs(one.costs - other.costs).max() > 0
+    assert one.scales == pytest.approx(other.scales, rel=1e-2)
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n_labels", [2, 5, 11])
 def test_directional_derivatives_in_single_precision(n_labels, way):
     """With the filters of images; the oracle is double precision with the matrices of these very filters."""
     crf, g = field(n_labels, normalization=way) if way != "none" else field(n_labels, shape=(6, 7), normalization=way)
     matrices = [coupling.filter.apply(np.eye(crf.n, dtype=np.float32)).astype(float) for coupling in crf.couplings]
-    gradient, rng = unrolled(run_updates(crf, 5, keep=True), g), np.random.default_rng(1)
+    gradient, rng = unrolled(in_full(crf, 5), g), np.random.default_rng(1)
     assert gradient.costs.shape == g.shape
 
     def loss(unary, factors=(1.0, 1.0)):
@@ -211,7 +233,7 @@ def test_directional_derivatives_in_single_precision(n_labels, way):
 def test_compatibilities_in_single_precision():
     costs = np.random.default_rng(3).normal(size=(4, 4)) * 0.3
     crf, g = field(4, compatibility=costs)
-    run = run_updates(crf, 5, keep=True)
+    run = in_full(crf, 5)
     twin = run_updates_exactly(
         crf.costs.astype(float), [matrix_coupling(c, crf.n) for c in crf.couplings], 5, keep=True
     )
@@ -258,8 +280,12 @@ def test_a_field_without_kernels():
 
 def test_a_series_that_does_not_converge_is_reported():
     crf = mf.DenseCRF(np.zeros((8, 8, 2)), [mf.Gaussian(2.0, 5.0)], negligible=0)  # the uniform point is not stable
+    g = np.eye(2, dtype=np.float32)[np.arange(64) // 32]
     with pytest.warns(NotConvergedWarning, match="has not converged"):
-        implicit(run_updates(crf, 3), np.eye(2, dtype=np.float32)[np.arange(64) % 2], max_terms=5)
+        implicit(run_updates(crf, 3), g, max_terms=2)
+    with pytest.warns(NotConvergedWarning, match="terms is [1-9][0-9]"):
+        gradient = implicit(run_updates(crf, 3), g)  # terms grow without end: it ends soon
+    assert 1 < np.abs(gradient.costs).max() < 100
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -268,6 +294,12 @@ def test_derivatives_that_are_not_finite_are_refused(bad):
     g[4, 1] = bad
     with pytest.raises(MixfieldError, match="must be finite"):
         implicit(run_updates(crf, 2), g)
+
+
+def test_the_derivative_of_all_updates_needs_their_history():
+    crf, g = field(3)
+    with pytest.raises(MixfieldError, match="run must have kept its history"):
+        unrolled(run_updates(crf, 2), g)
 
 
 def test_a_derivative_of_another_shape_is_refused():

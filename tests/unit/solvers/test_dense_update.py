@@ -83,8 +83,9 @@ def test_a_run_is_as_many_steps(kernels, updates, rng):
     crf = mf.DenseCRF(rng.random((40, 50, 3)), KERNELS[kernels](rng.random((40, 50))))
     beta = np.ones(1, np.float32)
     stepwise = DenseUpdate(crf, 1, threads=1)
-    values = stepwise.start(beta)
+    values, every = stepwise.start(beta), []
     for _ in range(updates):
+        every.append(values)
         new = np.zeros_like(values)
         stepwise.invalidate()
         stepwise.step(values, beta, new)
@@ -92,6 +93,12 @@ def test_a_run_is_as_many_steps(kernels, updates, rng):
     run = DenseUpdate(crf, 1, threads=1).run(beta, updates)
     used = Layout(crf, 1).used
     np.testing.assert_allclose(run[:, :used], values[:, :used], rtol=0, atol=2e-6)
+    recorded = np.full((updates + 1, *values.shape), np.nan, np.float32)
+    last = DenseUpdate(crf, 1, threads=1).run_splatted(
+        beta, updates, lambda t, first, last, q: np.copyto(recorded[t, first:last], q)
+    )
+    np.testing.assert_allclose(recorded[..., :used], np.stack([*every, values])[..., :used], rtol=0, atol=2e-6)
+    assert last is None or (last[:, :used] == recorded[-1, :, :used]).all()
 
 
 @pytest.mark.parametrize("rough", [False, True])

@@ -16,13 +16,13 @@ LOGITS, IMAGE = RNG.normal(size=(3, 4, 5)), RNG.uniform(0, 255, (2, 4, 5))
 @pytest.mark.parametrize("exact", [False, True])
 def test_costs_kernels_and_precision(exact):
     field = ImageField(Settings(3, exact=exact, spacing=(2.0, 1.0)), PARAMETERS, LOGITS, IMAGE)
-    assert field.costs.dtype == (np.float64 if exact else np.float32)
-    assert field.costs == pytest.approx(-0.5 * LOGITS.reshape(3, -1).T, abs=1e-6)
+    assert field.costs().dtype == (np.float64 if exact else np.float32)
+    assert field.costs() == pytest.approx(-0.5 * LOGITS.reshape(3, -1).T, abs=1e-6)
     smooth, appearance = field.kernels
     assert (smooth.sxy, smooth.weight) == ([0.75, 1.5], 1.0)
     assert (appearance.sxy, appearance.srgb, appearance.weight) == ([2.0, 4.0], 30.0, 2.0)
     assert field.run(keep=True).log_marginals.shape == (20, 3)
-    assert field.energy.shape == (4, 5)
+    assert field.energy().shape == (4, 5)
     assert len(field.probes()) == 6
 
 

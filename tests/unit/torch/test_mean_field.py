@@ -33,3 +33,20 @@ def test_a_second_derivative_is_refused():
     (first,) = torch.autograd.grad(DenseCRF(3)(logits, images)[:, 0].sum(), logits, create_graph=True)
     with pytest.raises(RuntimeError, match="does not require grad"):
         torch.autograd.grad(first.sum(), logits)
+
+
+@pytest.mark.parametrize("gradient", ["unrolled", "implicit"])
+def test_a_graph_may_be_walked_twice(gradient):
+    logits, images = batch((4, 5))
+    loss = DenseCRF(3, gradient=gradient)(logits, images)[:, 0].sum()
+    first, second = (torch.autograd.grad(loss, logits, retain_graph=True)[0] for _ in range(2))
+    assert torch.equal(first, second)
+
+
+def test_logits_that_have_changed_since_are_noticed():
+    logits, images = batch((4, 5))
+    given = logits * 1.0
+    loss = DenseCRF(3)(given, images)[:, 0].sum()
+    given.add_(1.0)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
