@@ -81,7 +81,7 @@ def large_segmentation(height: int = 375, width: int = 500, modes: int = 8, labe
 
 
 def field():
-    post = mf.infer(mf.datasets.four_zones(8, rng=0), 3)
+    post = mf.infer(mf.datasets.four_zones(8, rng=0), 3, min_distance=0)
     return field_page(post, exact_log_z=post.log_z + 0.5, title="Zones"), post
 
 

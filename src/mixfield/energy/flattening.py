@@ -115,10 +115,10 @@ def flatten(graph: Tabular, transform: Callable[[Floats], Floats]) -> FlatGraph:
 
 
 def _rises(tables: Floats) -> Floats | None:
-    """(t,) what equal labels cost more than different ones; None if some table is not of Potts form."""
-    equal = np.eye(tables.shape[1], dtype=bool)
-    if tables.shape[1] < 2:
+    """(t,) what equal labels cost more than different ones; None without tables, or if one is not of Potts form."""
+    if len(tables) == 0 or tables.shape[1] < 2:
         return None
+    equal = np.eye(tables.shape[1], dtype=bool)
     same, different = tables[:, 0, 0], tables[:, 0, 1]
     is_potts = (tables == np.where(equal, same[:, None, None], different[:, None, None])).all()
     return same - different if is_potts else None

@@ -45,7 +45,13 @@ def test_every_row_is_printed(stills):
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert result.exit_code == 0
     page = (stills / "out" / "belief.md").read_text()
-    for row in ("relative to softmax |", "log-score", "best of the first 8", "settled", "straight"):
+    for row in (
+        "relative to softmax |",
+        "log-score",
+        "best of the first 8",
+        "settled changes above the first answer",
+        "straight",
+    ):
         assert page.count(row) == 2
     rows = json.loads((stills / "out" / "belief.json").read_text())["rows"]
     assert len(rows) == 12
