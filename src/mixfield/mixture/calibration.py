@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.errors import MixfieldError
+
 Floats = NDArray[np.float64]
 
 SMALLEST = 1e-6  # probability at which logarithms end
@@ -33,6 +35,10 @@ class Blend:
     mode_exponent: float
     evidence_exponent: float
     outliers: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.outliers <= 1 and 0 <= self.mode_exponent < np.inf and 0 <= self.evidence_exponent < np.inf):
+            raise MixfieldError(f"exponents must not be negative and outliers a share, got {self}")
 
     def of(self, marginals: NDArray[np.floating], evidence: NDArray[np.floating], frequencies: Floats) -> Floats:
         """(..., L) blended marginals, of marginals and evidence (..., L) and frequencies (L,)."""

@@ -38,6 +38,12 @@ def test_outliers_are_drawn_by_the_frequencies_of_the_labels(posterior):
     np.testing.assert_allclose(some.mode_marginals(0), 0.8 * posterior.mode_marginals(0) + 0.2 * frequencies)
 
 
+@pytest.mark.parametrize("numbers", [(-0.1, 1.0), (0.1, np.inf), (0.1, np.nan), (0.1, 0.8, 1.1), (0.1, 0.8, -0.1)])
+def test_blends_of_nothing_but_probabilities(numbers):
+    with pytest.raises(mf.errors.MixfieldError, match="outliers a share"):
+        Blend(*numbers)
+
+
 def test_weights_are_calibrated_and_model_weights_are_those_of_the_paper(posterior):
     assert posterior.weights.tolist() == [0.7, 0.3]
     bounds = np.array([mode.log_z for mode in posterior.modes])
