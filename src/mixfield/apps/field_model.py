@@ -91,15 +91,22 @@ class FieldModel:
         """The model that ships, fitted on photographs with the scores of two networks of different strength."""
         return _default()
 
-    def energy(self, probs: NDArray[np.floating], image: NDArray[Any], origin: Sequence[int] = ()) -> DenseCRF:
+    def energy(
+        self,
+        probs: NDArray[np.floating],
+        image: NDArray[Any],
+        origin: Sequence[int] = (),
+        shares: Floats | None = None,
+    ) -> DenseCRF:
         """The dense CRF of probabilities (H, W, L) and intensities (H, W, channels) from 0 to 255.
 
-        ``origin`` is the position (row, column) of the first pixel of a part of a larger image, see `Bilateral`.
+        For a part of a larger image, ``origin`` is the position (row, column) of its first pixel, see `Bilateral`, and
+        ``shares`` are the `label_shares` of the whole.
         """
         costs = log_costs(probs, FLOOR)
         costs *= np.float32(self.exponent)
         if self.balance:
-            costs += np.float32(self.balance) * _log_shares(probs)
+            costs += np.float32(self.balance) * _log_shares(label_shares(probs) if shares is None else shares)
         return DenseCRF(costs, [] if self.kernels is None else self.kernels.pairwise(image, origin))
 
     def modes(
@@ -185,11 +192,15 @@ class FieldModel:
             raise FileFormatError(f"{path} is damaged: {error}") from None
 
 
-def _log_shares(probs: NDArray[np.floating]) -> NDArray[np.float32]:
-    """(L,) logarithms of the labels' shares of the image; 0 for labels that are nowhere the most probable one."""
+def label_shares(probs: NDArray[np.floating]) -> Floats:
+    """(L,) shares of the labels in an image; 0 for labels that are nowhere the most probable one."""
     occurs = np.isin(np.arange(probs.shape[-1]), probs.argmax(-1))
-    shares = label_frequencies(probs) / probs.sum(-1, dtype=np.float64).mean()
-    return np.where(occurs, np.log(np.maximum(shares, SMALLEST_SHARE)), 0.0).astype(np.float32)
+    return np.where(occurs, label_frequencies(probs) / probs.sum(-1, dtype=np.float64).mean(), 0.0)
+
+
+def _log_shares(shares: Floats) -> NDArray[np.float32]:
+    """(L,) logarithms of shares, 0 for labels that do not occur."""
+    return np.where(shares > 0, np.log(np.maximum(shares, SMALLEST_SHARE)), 0.0).astype(np.float32)
 
 
 def follow_image(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | None) -> NDArray[np.bool_]:

@@ -47,12 +47,26 @@ class BlockEvidence:
 
 def read_evidence(image: PixelArray, scores: PixelArray, window: Window, options: ScoreOptions) -> BlockEvidence:
     """The evidence of a window of an image and of its scores."""
-    masks = [mask for array in (image, scores) if (mask := array.source.mask(window)) is not None]
-    valid = np.logical_and.reduce(masks) if masks else None
+    valid = read_mask(image, scores, window)
     picture = image.read(window)
     if image.channels is None:
         picture = picture[..., None]
     return block_evidence(picture, scores.read(window), valid, options)
+
+
+def read_mask(image: PixelArray, scores: PixelArray, window: Window) -> Bools | None:
+    """Pixels of a window with data in both files; None if no file has a mask."""
+    masks = [mask for array in (image, scores) if (mask := array.source.mask(window)) is not None]
+    return np.logical_and.reduce(masks) if masks else None
+
+
+def score_probabilities(scores: NDArray[Any], axes: int, valid: Bools | None, options: ScoreOptions) -> Float32s:
+    """(pixels, L) probabilities of the pixels of a window of ``axes`` axes that have data."""
+    known = _has_scores(scores, axes, options)
+    known &= True if valid is None else valid
+    rows = scores[known][:, None]  # as one column of pixels
+    n_labels = scores.shape[-1] if scores.ndim > axes else options.n_labels or 2
+    return _probabilities(rows, options)[:, 0] if len(rows) else np.zeros((0, n_labels), np.float32)
 
 
 def block_evidence(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class FieldOptions:
@@ -41,16 +43,17 @@ class FieldOptions:
     def of(
         n_modes: int, model: FieldModel | None, kernels: Kernels | None, rng: int, solver: Solver | None
     ) -> FieldOptions:
-        """Checked options: the model that ships if neither a model nor kernels are given.
-
-        The balance of a model is left out: it depends on the shares of labels in the whole image, and with those of
-        single blocks there would be seams.
-        """
+        """Checked options: the model that ships if neither a model nor kernels are given."""
         if model is not None and kernels is not None:
             raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
         _arrays.at_least("n_modes", n_modes, 1)
         chosen = FieldModel.default() if model is None and kernels is None else model
-        return FieldOptions(n_modes, None if chosen is None else replace(chosen, balance=0.0), kernels, rng, solver)
+        return FieldOptions(n_modes, chosen, kernels, rng, solver)
+
+    @property
+    def needs_shares(self) -> bool:
+        """Whether the field of a block depends on the shares of the labels in the whole image."""
+        return self.model is not None and self.model.balance > 0
 
     @property
     def bandwidths(self) -> tuple[float, ...]:
@@ -79,7 +82,13 @@ class BlockResult:
 
 
 def solve_block(
-    evidence: BlockEvidence, block: Block, reach: Window, options: FieldOptions, dtype: np.dtype[Any], nodata: int
+    evidence: BlockEvidence,
+    block: Block,
+    reach: Window,
+    options: FieldOptions,
+    dtype: np.dtype[Any],
+    nodata: int,
+    shares: Floats | None = None,
 ) -> BlockResult:
     """Solve the field of the outer window of a block.
 
@@ -88,11 +97,12 @@ def solve_block(
     evidence : of the outer window.
     reach : window around the core in which its alternatives are described.
     dtype, nodata : of the labels.
+    shares : (L,) of the labels in the whole image, if ``options`` needs them.
     """
     core = block.inside(block.core)
     if not evidence.valid[core].any():
         return BlockResult(np.full(evidence.valid[core].shape, nodata, dtype), 0.0, (), True)
-    energy = _energy(evidence, block.origin, options)
+    energy = _energy(evidence, block.origin, options, shares)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)  # results carry the same facts
         posterior = _modes(evidence, energy, block.origin, options) if options.n_modes > 1 else None
@@ -102,9 +112,9 @@ def solve_block(
     return BlockResult(labels[core], _core_bound(energy, mode, evidence, core, options), found, mode.converged)
 
 
-def _energy(evidence: BlockEvidence, origin: tuple[int, ...], options: FieldOptions) -> DenseCRF:
+def _energy(evidence: BlockEvidence, origin: tuple[int, ...], options: FieldOptions, shares: Floats | None) -> DenseCRF:
     if options.model is not None:
-        return options.model.energy(evidence.probs, evidence.picture, origin)
+        return options.model.energy(evidence.probs, evidence.picture, origin, shares)
     kernels = options.kernels or Kernels.deeplab()
     return DenseCRF(log_costs(evidence.probs, FLOOR), kernels.pairwise(evidence.picture, origin))
 

@@ -7,13 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixfield.errors import MixfieldError
 from mixfield.large.axes import PixelArray
-from mixfield.large.block_evidence import ScoreOptions, count_labels, read_evidence
+from mixfield.large.block_evidence import (
+    ScoreOptions,
+    count_labels,
+    read_evidence,
+    read_mask,
+    score_probabilities,
+)
 from mixfield.large.block_field import FieldOptions, solve_block
 from mixfield.large.block_files import block_path, write_block
 from mixfield.large.blocks import Block, grown, halo_of
+from mixfield.large.label_shares import window_sums
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +36,7 @@ class SegmentBlock:
     score_options, field : how the field is made.
     halo : pixels around the core.
     dtype, nodata : of the labels.
+    shares : (L,) of the labels in the whole image, if the field needs them.
     """
 
     image: PixelArray
@@ -35,12 +46,19 @@ class SegmentBlock:
     halo: int
     dtype: np.dtype[Any]
     nodata: int
+    shares: Floats | None = None
+
+    def window_sums(self, block: Block) -> Floats:
+        """(2, L) what the core of a block adds to the shares of the labels."""
+        window, axes = block.core, len(self.image.shape)
+        valid = read_mask(self.image, self.scores, window)
+        return window_sums(score_probabilities(self.scores.read(window), axes, valid, self.score_options))
 
     def __call__(self, block: Block, folder: Path) -> dict[str, Any]:
         """An item of a batch; returns its facts."""
         evidence = read_evidence(self.image, self.scores, block.outer, self.score_options)
         reach = grown(block.core, self.halo // 2, self.image.shape)
-        result = solve_block(evidence, block, reach, self.field, self.dtype, self.nodata)
+        result = solve_block(evidence, block, reach, self.field, self.dtype, self.nodata, self.shares)
         write_block(block_path(folder, block.name), result)
         return {
             "log_z": result.log_z,

@@ -23,6 +23,7 @@ from mixfield.large.block_work import SegmentBlock, segment_block
 from mixfield.large.blocks import Block, block_size, blocks_of
 from mixfield.large.geotiff import Georeference, Raster
 from mixfield.large.label_files import LabelFile, check_path
+from mixfield.large.label_shares import joined_shares
 from mixfield.large.question_files import write_geojson, write_table
 from mixfield.large.regions import LocalQuestion, joined
 from mixfield.large.sources import open_source
@@ -103,7 +104,14 @@ class LargeRun:
         """Solve the blocks that have no result yet; yields the outcome of every block."""
         files = (*self.work.image.source.files, *self.work.scores.source.files)
         items = [batch.Item(block.name, block, files) for block in self.blocks]
-        return batch.map(self.work, items, self.folder, settings=self._settings(), engine=engine)
+        return batch.map(self._work, items, self.folder, settings=self._settings(), engine=engine)
+
+    @property
+    def _work(self) -> SegmentBlock:
+        """The work on a block, with the shares of labels if the field needs them: they are read in a first pass."""
+        if not self.work.field.needs_shares:
+            return self.work
+        return replace(self.work, shares=joined_shares(self.work.window_sums(block) for block in self.blocks))
 
     def finish(self) -> LargeSegmentation:
         """Join the blocks, all of which have a result, and write labels and questions."""

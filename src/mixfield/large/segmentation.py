@@ -68,7 +68,7 @@ def segment_large(
     its block, ``a_i = 1/2 q_i (K q)_i - q_i U_i - q_i log q_i``.  For one block it is the bound of the mean field; for
     several it is its approximation, no bound.  Pixels without data (the mask of a GeoTIFF, scores that are NaN or all
     zero) have equal probabilities for their neighbours, and the label ``nodata``, the largest number of the dtype.
-    The ``balance`` of a model is not used: it depends on the shares of labels in the whole image.
+    A model with a ``balance`` needs the shares of the labels in the whole image, so that the scores are read twice.
 
     Examples
     --------

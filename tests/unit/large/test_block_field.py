@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from large_images import SMALL, several_blocks
@@ -39,7 +37,7 @@ def test_one_block_is_the_mean_field():
 def test_a_model_is_used_by_default():
     image, scores = several_blocks()
     options = FieldOptions.of(1, None, None, 0, None)
-    assert options.model == replace(mf.FieldModel.default(), balance=0.0)
+    assert options.model == mf.FieldModel.default()
     mode = mf.mean_field(options.model.energy(scores, image.astype(np.float32)))
     np.testing.assert_array_equal(solve(image, scores, options).labels, mode.labeling())
 
