@@ -135,7 +135,7 @@ class LocalQuestion:
 
     @property
     def region(self) -> Bools:
-        """(*window) the pixels."""
+        """Which pixels of the window are part of the region."""
         mask = np.zeros([along.stop - along.start for along in self.window], bool)
         for part in self.parts:
             part.mark(mask, self.window)
