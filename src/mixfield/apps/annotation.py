@@ -188,7 +188,7 @@ class Annotation:
         return self._states[count]
 
     def _seen(self) -> NDArray[np.integer] | None:
-        """(h, w) labels on the canvas that the annotator has seen since the last action; None if nobody looked."""
+        """(h, w) labels on the canvas that the annotator has seen since the last action; None if none were shown."""
         return self._canvas.reduce_map(self.labels()) if self._state.is_seen or not self._actions else None
 
     def _number(self, label: str | int) -> int:

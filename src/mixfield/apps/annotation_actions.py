@@ -35,7 +35,7 @@ class Stroke:
     points : ``(x, y)`` in pixels of the image, x to the right and y down.
     label : number of the label, or `ERASED`.
     radius : of the pen, in pixels.
-    shown : (h, w) labels on the canvas that the annotator saw before a click; None for a line, or if nobody looked.
+    shown : (h, w) labels on the canvas that the annotator saw before a click; None for a line, or if none were shown.
     """
 
     points: tuple[tuple[float, float], ...]

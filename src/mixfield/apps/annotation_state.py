@@ -72,7 +72,7 @@ class AnnotationState:
 
     @property
     def is_seen(self) -> bool:
-        """Whether somebody has asked for the labels."""
+        """Whether the labels were computed."""
         return "labels" in vars(self)
 
     @cached_property

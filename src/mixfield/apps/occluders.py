@@ -6,7 +6,7 @@ of the largest (smoothed) r within `REACH` widths of a person to the left and to
 
     p is hidden  if  r(p) < SHARE e(p)  and  e(p) >= LEAST,
 
-without specks.  People who walk past are enough; nobody must be detected.
+without specks.  People who walk past are enough; no detections are needed.
 """
 
 from __future__ import annotations

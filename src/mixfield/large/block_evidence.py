@@ -100,7 +100,7 @@ def _filler(scores: NDArray[Any], options: ScoreOptions) -> Any:
     """A score of pixels without data: equal probabilities of all labels."""
     if scores.dtype.kind == "f":
         return scores.dtype.type(0.0 if options.logits else 0.5)
-    return scores.dtype.type(1)  # probabilities as integers; a label map gets a label that nobody reads
+    return scores.dtype.type(1)  # probabilities as integers; in a label map, a label that is not used
 
 
 def _probabilities(scores: NDArray[Any], options: ScoreOptions) -> Float32s:
