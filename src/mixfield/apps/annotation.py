@@ -63,6 +63,7 @@ class Annotation:
         self._initial = _initial_labels(probs, self.shape, len(self.names))
         self._actions: list[Action] = []
         self._states: dict[int, AnnotationState] = {}  # by number of actions
+        self._shown_after = 0  # number of actions before the last call of `labels` or `suggest`
 
     def _probabilities(self, scores: ArrayLike, logits: bool) -> NDArray[np.float32]:
         probs = probabilities(scores, self.shape, logits=logits, n_labels=_label_count(scores, len(self.names)))
@@ -128,10 +129,12 @@ class Annotation:
 
         Before the first action it is that of the scores, or the first label everywhere.
         """
+        self._shown_after = len(self._actions)
         return self._state.labels if self._actions else self._initial
 
     def suggest(self, n: int = ALTERNATIVES) -> tuple[Suggestion, ...]:
         """Up to ``n`` different segmentations, the heaviest mode first; their weights sum to one."""
+        self._shown_after = len(self._actions)
         return self._state.suggestions(_arrays.at_least("n", n, 1))
 
     def question(self) -> RegionQuestion | None:
@@ -189,7 +192,8 @@ class Annotation:
 
     def _seen(self) -> NDArray[np.integer] | None:
         """(h, w) labels on the canvas that the annotator has seen since the last action; None if none were shown."""
-        return self._canvas.reduce_map(self.labels()) if self._state.is_seen or not self._actions else None
+        is_shown = self._shown_after == len(self._actions) or not self._actions
+        return self._canvas.reduce_map(self.labels()) if is_shown else None
 
     def _number(self, label: str | int) -> int:
         if isinstance(label, str):

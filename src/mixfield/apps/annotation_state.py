@@ -70,11 +70,6 @@ class AnnotationState:
         """Whether nothing is known."""
         return self._scores is None and not self._actions
 
-    @property
-    def is_seen(self) -> bool:
-        """Whether the labels were computed."""
-        return "labels" in vars(self)
-
     @cached_property
     def strokes(self) -> Int32s:
         """(H, W) labels of the strokes, -1 where there are none."""
