@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,17 +43,33 @@ def sweeper_of(graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> Swe
     return BinarySweeper(graph, q, tilt, penalty) if graph.has_binary_form else TableSweeper(graph, q, tilt, penalty)
 
 
-class BinarySweeper:
-    """Binary graphs: one number per variable."""
+class _Kernels(Protocol):
+    """The compiled loops of a family."""
 
-    def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:
-        form = graph.binary(penalty)
-        costs = graph.unary + tilt.bias
-        self.graph, self.order = form.graph, form.order
-        self.biases = (costs[:, :, 1] - costs[:, :, 0])[:, form.order] + form.slope
-        self.bias_of = tilt.bias_of
-        self.p = np.ascontiguousarray(q[:, form.order, 1])
-        self.counts = _renumbered(tilt.flat_counts(), form.order) if any(tilt.counts) else None
+    ascend: Callable[..., None]
+    ascend_counted: Callable[..., None]
+    update: Callable[..., float]
+
+
+@dataclass(eq=False)
+class _Sweeper:
+    """The calls that all families share.
+
+    Attributes
+    ----------
+    loops : module of kernels.
+    graph : in the form of the kernels.
+    costs : (B, ...) of labels, and ``cost_of`` (K,) which of them each mode has.
+    counts : count potentials, if there are any.
+    state : (K, ...) the marginals in the form of the kernels.
+    """
+
+    loops: _Kernels
+    graph: Any
+    costs: Floats
+    cost_of: NDArray[np.int32]
+    counts: FlatCounts | None
+    state: Floats
 
     def ascend(
         self,
@@ -63,22 +81,39 @@ class BinarySweeper:
         sweeps: NDArray[np.int32],
         changes: Floats,
     ) -> None:
-        limits = (beta, tolerance, max_sweeps, first, last, self.p, sweeps, changes)
+        limits = (beta, tolerance, max_sweeps, first, last, self.state, sweeps, changes)
         if self.counts is None:
-            kernels.binary.ascend(self.graph, self.biases, self.bias_of, *limits)
+            self.loops.ascend(self.graph, self.costs, self.cost_of, *limits)
         else:
-            kernels.binary.ascend_counted(self.graph, self.biases, self.bias_of, self.counts, *limits)
+            self.loops.ascend_counted(self.graph, self.costs, self.cost_of, self.counts, *limits)
 
     def update(self, k: int, beta: float, first: int, last: int) -> float:
-        return float(kernels.binary.update(self.graph, self.biases[self.bias_of[k]], beta, first, last, self.p[k]))
+        return float(self.loops.update(self.graph, self.costs[self.cost_of[k]], beta, first, last, self.state[k]))
+
+
+class BinarySweeper(_Sweeper):
+    """Binary graphs: one number per variable."""
+
+    def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:
+        form = graph.binary(penalty)
+        costs = graph.unary + tilt.bias
+        self.order = form.order
+        super().__init__(
+            kernels.binary,
+            form.graph,
+            (costs[:, :, 1] - costs[:, :, 0])[:, form.order] + form.slope,
+            tilt.bias_of,
+            _renumbered(tilt.flat_counts(), form.order) if any(tilt.counts) else None,
+            np.ascontiguousarray(q[:, form.order, 1]),
+        )
 
     def draw(self, betas: Floats, seeds: NDArray[np.uint64], first: int, last: int) -> None:
-        kernels.binary.draw(self.graph, self.biases, self.bias_of, betas, seeds, first, last, self.p)
+        kernels.binary.draw(self.graph, self.costs, self.cost_of, betas, seeds, first, last, self.state)
 
     def marginals(self) -> Floats:
-        q = np.empty((*self.p.shape, 2))
-        q[:, self.order, 0] = 1.0 - self.p
-        q[:, self.order, 1] = self.p
+        q = np.empty((*self.state.shape, 2))
+        q[:, self.order, 0] = 1.0 - self.state
+        q[:, self.order, 1] = self.state
         return q
 
 
@@ -89,40 +124,18 @@ def _renumbered(counts: FlatCounts, order: NDArray[np.int32]) -> FlatCounts:
     return counts._replace(member=place[counts.member].astype(np.int32))
 
 
-class TableSweeper:
+class TableSweeper(_Sweeper):
     """Any factor graph: one number per label."""
 
     def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:
-        self.graph = graph.flat(penalty)
-        self.unaries = graph.unary + tilt.bias
-        self.unary_of = tilt.bias_of
-        self.counts = tilt.flat_counts() if any(tilt.counts) else None
-        self.q = q.copy()
-
-    def ascend(
-        self,
-        beta: Floats,
-        tolerance: float,
-        max_sweeps: int,
-        first: int,
-        last: int,
-        sweeps: NDArray[np.int32],
-        changes: Floats,
-    ) -> None:
-        limits = (beta, tolerance, max_sweeps, first, last, self.q, sweeps, changes)
-        if self.counts is None:
-            kernels.sweeps.ascend(self.graph, self.unaries, self.unary_of, *limits)
-        else:
-            kernels.sweeps.ascend_counted(self.graph, self.unaries, self.unary_of, self.counts, *limits)
-
-    def update(self, k: int, beta: float, first: int, last: int) -> float:
-        return float(kernels.sweeps.update(self.graph, self.unaries[self.unary_of[k]], beta, first, last, self.q[k]))
+        counts = tilt.flat_counts() if any(tilt.counts) else None
+        super().__init__(kernels.sweeps, graph.flat(penalty), graph.unary + tilt.bias, tilt.bias_of, counts, q.copy())
 
     def draw(self, betas: Floats, seeds: NDArray[np.uint64], first: int, last: int) -> None:
-        labels = self.q[first:last].argmax(-1).astype(np.int32)
-        own = self.unary_of[first:last]
-        kernels.gibbs.draw(self.graph, self.unaries, own, betas, seeds[first:last], 0, len(labels), labels)
-        self.q[first:last] = one_hot(labels, self.q.shape[-1])
+        labels = self.state[first:last].argmax(-1).astype(np.int32)
+        own = self.cost_of[first:last]
+        kernels.gibbs.draw(self.graph, self.costs, own, betas, seeds[first:last], 0, len(labels), labels)
+        self.state[first:last] = one_hot(labels, self.state.shape[-1])
 
     def marginals(self) -> Floats:
-        return self.q
+        return self.state
