@@ -12,10 +12,13 @@ import pytest
 pytest.importorskip("distributed")
 
 from faults.cluster import TESTS, cluster, free_port, wait_for_lines
-from faults.driver import deadly, engine_of, items
+from faults.driver import deadly, engine_of, items, pieces
 from faults.results import driven, images, recorded, run, segment, tree
 
 from mixfield import batch
+from mixfield.batch.cluster import DaskPool
+from mixfield.batch.dask_client import connected
+from mixfield.errors import BatchError
 
 IMPATIENT = """
 from mixfield.batch.cluster import Dask
@@ -84,6 +87,18 @@ def test_all_workers_disappear(tmp_path):
     assert again.returncode == 0
     assert len(fresh) == 150
     assert recorded(out) == {str(k): 1 for k in range(150)}
+
+
+def test_a_result_is_lost_with_all_workers(tmp_path, monkeypatch):
+    """Dask waits for another worker, to compute the result again; the run does not."""
+    monkeypatch.setattr("mixfield.batch.cluster.RECOUNT_SECONDS", 0.5)
+    with cluster(1) as (address, _, workers), connected(address, 30) as client:
+        pool = DaskPool(client, pieces, tmp_path, address, patience=1)
+        completed = pool.submit(items(1))
+        completed.result(60)
+        workers[0].kill()
+        with pytest.raises(BatchError, match=rf"at {address} has had no workers for \d s"):
+            pool.result(completed)
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path):

@@ -119,15 +119,19 @@ class DaskPool:
 
     def result(self, future: Future[Any]) -> TaskResult:
         task = future.result()
-        if task.status == "error":
-            raise _lost(task.exception())
-        try:
-            result: TaskResult = task.result()
-        except (CancelledError, OSError):
-            raise self._gone() from None
-        except Exception as error:  # the result was lost with its worker, and so were the workers that repeated it
-            raise _lost(error) from None
-        return result
+        while True:
+            if task.status == "error":
+                raise _lost(task.exception())
+            try:
+                result: TaskResult = task.result(timeout=RECOUNT_SECONDS)
+            except TimeoutError:  # the result was lost with its worker: Dask repeats the task once it has a worker
+                self.maintain()
+            except (CancelledError, OSError):
+                raise self._gone() from None
+            except Exception as error:  # the result was lost, and so were the workers that repeated it
+                raise _lost(error) from None
+            else:
+                return result
 
     def _scheduler_name(self) -> str:
         return "the Dask scheduler" + (f" at {self._scheduler}" if self._scheduler else "")
