@@ -39,7 +39,7 @@ class Search:
     temperatures : steps between 1 and T_max at which phase transitions are looked for.
     polish : starts that each finished leaf takes from the optima found after it.
     rise : nats per variable by which the bound of the whole field must rise for a slower cooling to be followed by
-        one that is slower again.
+        one that is slower again; with infinity all coolings have the same rate.
     standing : whether each new mode is also solved without its clamp, to find optima of the whole field; `Lookahead`
         needs them.
     flips, groups : optima in which groups with a common phase transition are flipped, and groups in each.
@@ -110,9 +110,7 @@ class AnnealingFinder(ClampedFinder):
 
         Of a field with many parts, pairs of states are cooled at the same rate, and their best parts combined.
         """
-        if not self.search.root:
-            return best
-        has_parts, rising = self._has_parts, True
+        has_parts, rising = self._has_parts, self.search.root > 0 and self.search.rise < np.inf
         while rising and not self.deadline.passed:
             count, sweeps = (2, max(sweeps, PART_SWEEPS)) if has_parts else (max(2, count // 2), 2 * sweeps)
             temperatures = np.geomspace(max(self.t_max, 1.0), 1.0, sweeps)
