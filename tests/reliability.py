@@ -1,4 +1,6 @@
-"""``python tests/reliability.py`` tries every fault and every kind of damaged file and writes docs/reliability.md.
+"""Try every fault and every kind of damaged file, and write docs/reliability.md.
+
+    PYTHONPATH=. python tests/reliability.py
 
 Counts can be given: ``--kills 100 --files 10000 --items 10000 --rounds 8``, and ``--guided 5`` seconds of
 coverage-guided fuzzing for each parser, where atheris installs.  Mutants take hours: ``python tests/mutants.py`` writes
@@ -202,8 +204,8 @@ def _survivor(mutant: dict[str, str]) -> Row:
 def page(options: argparse.Namespace) -> str:
     parts = [
         "# Reliability\n",
-        f"`python tests/reliability.py` made this page on {date.today()}: mixfield {mf.__version__}, Python "
-        f"{platform.python_version()}, numpy {np.__version__}, {platform.system()}, "
+        f"`PYTHONPATH=. python tests/reliability.py` made this page on {date.today()}: mixfield {mf.__version__}, "
+        f"Python {platform.python_version()}, numpy {np.__version__}, {platform.system()}, "
         f"{os.cpu_count()} cores at a load of {os.getloadavg()[0]:.0f}.\n",
         *killed_section(options.kills, np.random.default_rng(options.seed)),
         *faults_section(),
