@@ -1,6 +1,7 @@
 """One mode of an image whose whole field would take many gigabytes: the mean fields of its blocks, joined.
 
-Blocks, halos and labels are those of `mixfield.segment_large`; only the marginals of all pixels are kept.
+Blocks, halos and labels are those of ``mixfield.segment_large(..., block=1024)``; only the marginals are kept for all
+pixels.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from mixfield.solvers.options import Solver
 
 Float32s = NDArray[np.float32]
 
+BLOCK = 1024  # pixels along an axis; with 21 labels larger blocks are slower, because they wait for their last pixels
 LARGEST_WHOLE = 1 << 27  # marginals (H W L) of an image that is solved as a whole, in about 4 GB
 
 
@@ -51,7 +53,7 @@ def segment_blockwise(
     """
     *shape, n_labels = probs.shape
     halo = halo_of((kernels.smooth_sxy, kernels.sxy))
-    blocks = blocks_of(shape, block_size(None, shape), halo)
+    blocks = blocks_of(shape, block_size(BLOCK, shape), halo)
     marginals = zero_planes(n_labels, tuple(shape), np.dtype(np.float32))
     facts: list[tuple[float, bool, int]] = []
     with shown(progress, "blocks", len(blocks)) as advance:
@@ -66,8 +68,9 @@ def segment_blockwise(
         f"solved in {len(blocks)} blocks with halos of {halo} pixels: log_z is the sum of what their pixels add to the "
         "bounds of the blocks, which approximates that of the whole image"
     )
-    t_max = (kernels.smooth_weight + kernels.weight) / 2
-    return MixturePosterior((mode,), (Node(-1, None, float("nan"), mode.log_z, 0),), t_max, (note,))
+    t_max = (kernels.smooth_weight + kernels.weight) / 2  # Gamma / 2, see `DenseCRF.critical_temperature`
+    root = Node(-1, None, float("nan"), mode.log_z, 0)
+    return MixturePosterior((mode,), (root,), t_max, (note,) if len(blocks) > 1 else ())
 
 
 def _solve_block(

@@ -183,7 +183,8 @@ def segment(
     Notes
     -----
     One mode of kernels with more than 134 million marginals (H W L) is solved in blocks with halos, as by
-    `segment_large`: its labels are those of the whole field at 99.99 % of the pixels, for a third of the memory.
+    `segment_large`, for a quarter of the memory.  Its labels are those of the whole field at 99.99 % of the pixels;
+    ``log_z`` approximates the bound to about 1e-4, and a note says so.
 
     Examples
     --------

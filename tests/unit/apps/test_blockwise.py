@@ -10,14 +10,14 @@ import pytest
 from large_images import SMALL, several_blocks
 
 import mixfield as mf
-from mixfield.apps import blocks, segmentation
+from mixfield.apps import blockwise, segmentation
 from mixfield.apps.blockwise import segment_blockwise
 from mixfield.errors import NotConvergedWarning
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_PIXELS", 48**2)
+    monkeypatch.setattr(blockwise, "BLOCK", 48)
 
 
 def evidence(labels=3):
@@ -42,7 +42,7 @@ def test_blocks_have_the_answer_of_the_whole():
 def test_blocks_have_the_bytes_of_segment_large(tmp_path):
     probs, picture = evidence()
     found = segment_blockwise(probs, picture, SMALL)
-    large = mf.segment_large(picture.astype(np.uint8), probs, tmp_path / "labels.npy", 1, kernels=SMALL)
+    large = mf.segment_large(picture.astype(np.uint8), probs, tmp_path / "labels.npy", 1, kernels=SMALL, block=48)
     np.testing.assert_array_equal(found.labelings()[0], np.load(large.out))
     assert found.log_z == large.log_z
 
@@ -53,6 +53,7 @@ def test_one_block_is_the_whole():
     whole = mf.mean_field(mf.DenseCRF.from_probabilities(probs, picture, **asdict(SMALL)))
     np.testing.assert_array_equal(found.modes[0].marginals, whole.marginals)
     assert found.log_z == pytest.approx(whole.log_z, rel=1e-6)
+    assert found.notes == ()
 
 
 @pytest.mark.usefixtures("small_blocks")
