@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixfield.large.blocks import blocks_of, grown
+from mixfield.apps.blocks import blocks_of, grown
 from mixfield.large.regions import Alternative
 
 SHAPE, SIZE, REACH = (32, 96), (32, 32), 8

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 pytest.importorskip("distributed")
@@ -14,7 +15,9 @@ pytest.importorskip("distributed")
 from faults.cluster import TESTS, cluster, free_port, wait_for_lines
 from faults.driver import deadly, engine_of, items, pieces
 from faults.results import driven, images, recorded, run, segment, tree
+from large_images import SMALL, several_blocks
 
+import mixfield as mf
 from mixfield import batch
 from mixfield.batch.cluster import DaskPool
 from mixfield.batch.dask_client import connected
@@ -120,6 +123,20 @@ def test_segment_on_a_local_cluster(tmp_path):
         done = run(segment(pictures, scores, tmp_path / name, *options, "--json"))
         assert (done.returncode, done.stderr) == (0, "")
     assert tree(tmp_path / "dask") == tree(tmp_path / "serial")
+
+
+def test_a_large_image_on_an_existing_cluster(tmp_path):
+    image, scores = several_blocks()
+    np.save(tmp_path / "image.npy", image)
+    np.save(tmp_path / "scores.npy", scores)
+    with cluster(2) as (address, _, _):
+        for name, engine in {"serial": None, "dask": batch.Dask(address)}.items():
+            mf.segment_large(
+                tmp_path / "image.npy", tmp_path / "scores.npy", tmp_path / f"{name}.npy", n_modes=2, kernels=SMALL,
+                block=48, engine=engine, progress=False,
+            )  # fmt: skip
+    for ending in (".npy", "_alternatives.npy", "_questions.csv"):
+        assert (tmp_path / f"dask{ending}").read_bytes() == (tmp_path / f"serial{ending}").read_bytes()
 
 
 def test_an_item_that_kills_its_workers_fails_alone(tmp_path, monkeypatch):

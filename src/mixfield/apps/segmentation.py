@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield._progress import Progress
+from mixfield.apps.blockwise import LARGEST_WHOLE, segment_blockwise
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.field_model import FieldModel
 from mixfield.apps.kernels import Kernels
@@ -77,10 +78,17 @@ def segmentation_energy(
 ) -> DenseCRF:
     """The dense CRF that `segment` solves with kernels, by default those of DeepLab; the parameters are those of
     `segment`."""
+    probs, picture = _evidence(image, scores, logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels)
+    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels.deeplab()))
+
+
+def _evidence(
+    image: ArrayLike, scores: ArrayLike, *, certainty: float | None, **options: Any
+) -> tuple[Float32s, Float32s]:
+    """(H, W, L) probabilities and (H, W, channels) intensities; the parameters are those of `segment`."""
     picture = intensities(image)
     sure = CERTAINTY if certainty is None else certainty
-    probs = probabilities(scores, picture.shape[:2], logits=logits, certainty=sure, unknown=unknown, n_labels=n_labels)
-    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels.deeplab()))
+    return probabilities(scores, picture.shape[:2], certainty=sure, **options), picture
 
 
 def segmentation_field(
@@ -95,14 +103,15 @@ def segmentation_field(
     n_labels: int | None = None,
 ) -> SegmentationField:
     """The dense CRF that `segment` solves, with or without a model; not that of strokes, see `segment_strokes`."""
+    probs, picture = _evidence(image, scores, logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels)
+    return _field(probs, picture, model, kernels)
+
+
+def _field(probs: Float32s, picture: Float32s, model: FieldModel | None, kernels: Kernels | None) -> SegmentationField:
     if model is not None and kernels is not None:
         raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
-    options: dict[str, Any] = {"certainty": certainty, "unknown": unknown, "n_labels": n_labels}
     if kernels is not None:
-        return SegmentationField(segmentation_energy(image, scores, kernels=kernels, logits=logits, **options))
-    picture = intensities(image)
-    options["certainty"] = CERTAINTY if certainty is None else certainty
-    probs = probabilities(scores, picture.shape[:2], logits=logits, **options)
+        return SegmentationField(DenseCRF.from_probabilities(probs, picture, **asdict(kernels)))
     chosen = FieldModel.default() if model is None else model
     return SegmentationField(chosen.energy(probs, picture), Evidence(chosen, probs, picture))
 
@@ -171,6 +180,12 @@ def segment(
         comes first, then the alternatives by expected usefulness, and `mixfield.apps.questions` says what each one
         asks; without, the heaviest mode comes first.
 
+    Notes
+    -----
+    One mode of kernels with more than 134 million marginals (H W L) is solved in blocks with halos, as by
+    `segment_large`, for a quarter of the memory.  Its labels are those of the whole field at 99.99 % of the pixels;
+    ``log_z`` approximates the bound to about 1e-4, and a note says so.
+
     Examples
     --------
     >>> import numpy as np, mixfield as mf
@@ -185,16 +200,11 @@ def segment(
         return segment_strokes(
             image, scores, n_modes, unknown=unknown, n_labels=n_labels, rng=rng, solver=solver, progress=progress
         )
-    field = segmentation_field(
-        image,
-        scores,
-        model=model,
-        kernels=kernels,
-        logits=logits,
-        certainty=certainty,
-        unknown=unknown,
-        n_labels=n_labels,
-    )
+    probs, picture = _evidence(image, scores, logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels)
+    if n_modes == 1 and kernels is not None and model is None and probs.size > LARGEST_WHOLE:
+        return segment_blockwise(probs, picture, kernels, solver=solver, progress=progress)
+    field = _field(probs, picture, model, kernels)
+    del probs, picture  # copies, if the scores are not in single precision
     return solve_field(field, n_modes, rng=rng, solver=solver, progress=progress)
 
 

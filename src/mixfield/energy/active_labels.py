@@ -55,20 +55,20 @@ def active_labels(crf: DenseCRF) -> tuple[NDArray[np.int64], float]:
 
 def restored(marginals: NDArray[Any], labels: NDArray[np.int64], n_labels: int) -> NDArray[Any]:
     """Marginals (..., len(labels)) among all labels (..., L): those left out have probability zero."""
-    planes = _zeros((n_labels, *marginals.shape[:-1]), marginals.dtype)
+    among_all = zero_planes(n_labels, marginals.shape[:-1], marginals.dtype)
     for place, label in enumerate(labels):
-        planes[label] = marginals[..., place]
-    return _arrays.frozen(np.moveaxis(planes, 0, -1))
+        among_all[..., label] = marginals[..., place]
+    return _arrays.frozen(among_all)
 
 
-def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros of which only the pages that are written to take memory.
+def zero_planes(n_labels: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Zeros (*shape, L), one label after the other in memory; only the pages that are written to take any.
 
     NumPy asks for huge pages, of which one label would claim the memory of others too.
     """
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize, **private)
-    return np.frombuffer(memory, dtype).reshape(shape)
+    memory = mmap.mmap(-1, n_labels * math.prod(shape) * dtype.itemsize, **private)
+    return np.moveaxis(np.frombuffer(memory, dtype).reshape(n_labels, *shape), 0, -1)
 
 
 def _fixed_points(ratio: Floats, gamma: float) -> Floats:

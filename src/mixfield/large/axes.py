@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.blocks import Window
 from mixfield.errors import MixfieldError
-from mixfield.large.blocks import Window
 from mixfield.large.sources import Source
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from mixfield.apps.blocks import Block, Window
 from mixfield.apps.field_model import FieldModel
 from mixfield.apps.questions import ChangeFeatures
 from mixfield.large.block_evidence import BlockEvidence
-from mixfield.large.blocks import Block, Window
 from mixfield.large.regions import Alternative
 from mixfield.mixture.posterior import MixturePosterior
 

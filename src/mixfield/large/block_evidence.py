@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.blocks import Window
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.pictures import intensities
 from mixfield.errors import MixfieldError
 from mixfield.large.axes import PixelArray
-from mixfield.large.blocks import Window
 
 Float32s = NDArray[np.float32]
 Bools = NDArray[np.bool_]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
+from mixfield.apps.blocks import Block, Window
 from mixfield.apps.field_model import FLOOR, FieldModel
 from mixfield.apps.kernels import Kernels
 from mixfield.energy.dense_crf import DenseCRF
@@ -17,7 +18,6 @@ from mixfield.energy.unary import log_costs
 from mixfield.errors import MixfieldError, MixfieldWarning
 from mixfield.large.block_alternatives import block_alternatives
 from mixfield.large.block_evidence import BlockEvidence
-from mixfield.large.blocks import Block, Window
 from mixfield.large.regions import Alternative
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.blocks import Block, grown, halo_of
 from mixfield.errors import MixfieldError
 from mixfield.large.axes import PixelArray
 from mixfield.large.block_evidence import (
@@ -20,7 +21,6 @@ from mixfield.large.block_evidence import (
 )
 from mixfield.large.block_field import FieldOptions, solve_block
 from mixfield.large.block_files import block_path, write_block
-from mixfield.large.blocks import Block, grown, halo_of
 from mixfield.large.label_shares import window_sums
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.blocks import Window
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.large.blocks import Window
 
 TILE = 256  # pixels of a tile of the file, at most
 SMALLEST_OVERVIEW = 256  # pixels of the longer side

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _files
+from mixfield.apps.blocks import Block
 from mixfield.errors import MixfieldError
-from mixfield.large.blocks import Block
 from mixfield.large.geotiff import Georeference, tile_size, write_geotiff
 from mixfield.large.zarr_files import chunk_size, write_zarr
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.blocks import Block, Window, block_size, blocks_of
 from mixfield.errors import MixfieldError
 from mixfield.large.axes import PixelArray, matched
 from mixfield.large.block_evidence import ScoreOptions, block_evidence, score_probabilities
 from mixfield.large.block_field import FieldOptions, solve_block
 from mixfield.large.block_work import segment_block
-from mixfield.large.blocks import Block, Window, block_size, blocks_of
 from mixfield.large.label_shares import joined_shares, window_sums
 from mixfield.large.sources import InMemory
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.large.blocks import Window, intersection, relative
+from mixfield.apps.blocks import Window, intersection, relative
 
 Bools = NDArray[np.bool_]
 Labels = NDArray[np.integer]

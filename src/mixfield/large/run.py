@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import __version__, _files, batch
+from mixfield.apps.blocks import Block, block_size, blocks_of
 from mixfield.errors import BatchError, MixfieldError
 from mixfield.large.axes import matched
 from mixfield.large.block_evidence import ScoreOptions, count_labels
 from mixfield.large.block_field import FieldOptions
 from mixfield.large.block_files import block_path, read_alternatives, read_labels
 from mixfield.large.block_work import SegmentBlock, segment_block
-from mixfield.large.blocks import Block, block_size, blocks_of
 from mixfield.large.geotiff import Georeference, Raster
 from mixfield.large.label_files import LabelFile, check_path
 from mixfield.large.label_shares import joined_shares

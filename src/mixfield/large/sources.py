@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _files
+from mixfield.apps.blocks import Window
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.large.blocks import Window
 
 SAMPLES = 1 << 16  # numbers of an array in memory that its digest reads, about
 

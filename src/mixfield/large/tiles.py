@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.blocks import Window
 from mixfield.apps.pictures import intensities
 from mixfield.large.axes import PixelArray
-from mixfield.large.blocks import Window
 from mixfield.reports.palette import label_colors
 
 Bytes = NDArray[np.uint8]

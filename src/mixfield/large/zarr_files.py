@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.blocks import Window
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.large.blocks import Window
 
 CHUNK = 512  # pixels along an axis of an image, at most; 64 in volumes
 VOLUME_CHUNK = 64

@@ -8,10 +8,10 @@ import numpy as np
 from large_images import several_blocks
 
 import mixfield as mf
+from mixfield.apps.blocks import blocks_of
 from mixfield.apps.questions import ChangeFeatures
 from mixfield.large.block_alternatives import block_alternatives
 from mixfield.large.block_evidence import ScoreOptions, block_evidence
-from mixfield.large.blocks import blocks_of
 
 
 def two_modes(regions, shape=(80, 112)):

@@ -7,10 +7,10 @@ import pytest
 from large_images import SMALL, several_blocks
 
 import mixfield as mf
+from mixfield.apps.blocks import blocks_of
 from mixfield.errors import MixfieldError
 from mixfield.large.block_evidence import ScoreOptions, block_evidence
 from mixfield.large.block_field import FieldOptions, solve_block
-from mixfield.large.blocks import blocks_of
 
 UINT8 = np.dtype(np.uint8)
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from large_images import SMALL, several_blocks
 
+from mixfield.apps.blocks import blocks_of
 from mixfield.errors import MixfieldError
 from mixfield.large.axes import matched
 from mixfield.large.block_evidence import ScoreOptions
 from mixfield.large.block_field import FieldOptions
 from mixfield.large.block_files import block_path, read_labels
 from mixfield.large.block_work import segment_block
-from mixfield.large.blocks import blocks_of
 from mixfield.large.sources import InMemory
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mixfield.apps.blocks import blocks_of
 from mixfield.errors import MixfieldError
-from mixfield.large.blocks import blocks_of
 from mixfield.large.geotiff import Georeference
 from mixfield.large.label_files import LabelFile, check_path
 from mixfield.large.sources import open_source

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mixfield.apps.blocks import STEP, block_size, blocks_of, grown, halo_of, intersection, relative
 from mixfield.errors import MixfieldError
-from mixfield.large.blocks import STEP, block_size, blocks_of, grown, halo_of, intersection, relative
 
 
 @pytest.mark.parametrize(("shape", "size"), [((50, 70), (16, 32)), ((16, 16), (32, 32)), ((20, 30, 40), (16, 16, 16))])
