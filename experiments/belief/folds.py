@@ -13,11 +13,12 @@ from experiments.annotated import VOID
 from experiments.belief.edges import straight_edge
 from experiments.belief.modes import Case, scaled
 from experiments.measurements import Row
+from mixfield.apps.change_features import change_features
 from mixfield.apps.expected_iou import balanced_labels
 from mixfield.apps.field_model import DISTINCT, FieldModel
 from mixfield.apps.fitting import example, measured
 from mixfield.apps.mode_calibration import Example, Modes, calibrated, log_loss, summary
-from mixfield.apps.questions import ChangeFeatures, settled_labels
+from mixfield.apps.questions import settled_labels
 from mixfield.metrics.segmentation import confusion, mean_iou
 from mixfield.mixture.posterior import MixturePosterior
 
@@ -165,7 +166,7 @@ def _answers(model: FieldModel, case: Case) -> list[tuple[float, bool]]:
     """Probability of the new labels of every cut, and whether they agree better with the truth than the old ones."""
     truth, labelings, root = case.example.truth, case.fitted.labelings(), case.fitted.root_mode
     right = [int(((labels == truth) & (truth != VOID)).sum()) for labels in labelings]
-    features = [ChangeFeatures.of(case.example.probs, labelings[root], labels) for labels in labelings]
+    features = change_features(case.example.probs, labelings, root, case.example.image)
     return [(model.answer.probability(one), right[k] > right[root]) for k, one in enumerate(features) if k != root]
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from mixfield import _files
 from mixfield._progress import Progress
 from mixfield.apps.alternatives import changes_of
+from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
-from mixfield.apps.questions import ChangeFeatures, Logistic
 from mixfield.apps.straight_edges import ImageEdges
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import log_costs
@@ -139,7 +139,7 @@ class FieldModel:
         evidence = np.asarray(probs / probs.sum(-1, keepdims=True), np.float32)
         labelings = posterior.labelings()
         root = posterior.root_mode
-        features = [ChangeFeatures.of(evidence, labelings[root], labels) for labels in labelings]
+        features = change_features(evidence, labelings, root, image)
         answers = np.array([self.answer.probability(one) for one in features])
         kept = self.offered(features, root, follow_image(labelings, root, image), distances(labelings))
         scores = np.array([0.0 if k == root else self.weight.score(features[k]) for k in kept])
