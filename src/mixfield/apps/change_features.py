@@ -80,9 +80,9 @@ def main_labels(old: Labels, new: Labels) -> tuple[int, int]:
     """The most frequent pair of old and new labels of some pixels (n,); (0, 0) if there are none."""
     if len(old) == 0:
         return 0, 0
-    pairs, counts = np.unique(np.stack([old, new]), axis=1, return_counts=True)
-    before, after = pairs[:, counts.argmax()].tolist()
-    return before, after
+    n_labels = int(max(old.max(), new.max())) + 1
+    pairs = old.astype(np.int64) * n_labels + new
+    return divmod(int(np.bincount(pairs).argmax()), n_labels)
 
 
 def colour_levels(image: NDArray[Any]) -> NDArray[np.int64]:
