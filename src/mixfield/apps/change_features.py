@@ -2,7 +2,7 @@
 
 The network's mean probability of the new labels over the changed pixels says most.  Two more features tell right
 changes from wrong ones: pixels that look like the rest of the object they are taken from rarely belong to another one,
-and a label that the network is sure of somewhere else in the image needs less doubt here.
+and a label that the network is sure of elsewhere in the image would have been found here too.
 """
 
 from __future__ import annotations
