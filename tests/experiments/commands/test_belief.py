@@ -47,10 +47,10 @@ def test_every_row_is_printed(stills):
     page = (stills / "out" / "belief.md").read_text()
     for row in (
         "relative to softmax |",
-        "log-score",
+        "| log-score",
         "best of the first 8 above mean field",
         "settled changes above the first answer",
-        "straight",
+        "| alternatives with straight edges",
         "above that of DivMBest",
     ):
         assert page.count(row) == 2
