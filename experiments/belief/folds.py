@@ -11,13 +11,14 @@ from scipy.optimize import minimize_scalar
 
 from experiments.annotated import VOID
 from experiments.belief.edges import straight_edge
-from experiments.belief.modes import Case, scaled
+from experiments.belief.modes import EXPONENTS, Case, SavedCase, annotated, scaled
 from experiments.measurements import Row
+from mixfield.apps.change_features import change_features
 from mixfield.apps.expected_iou import balanced_labels
 from mixfield.apps.field_model import DISTINCT, FieldModel
-from mixfield.apps.fitting import example, measured
+from mixfield.apps.fitting import measured
 from mixfield.apps.mode_calibration import Example, Modes, calibrated, log_loss, summary
-from mixfield.apps.questions import ChangeFeatures, settled_labels
+from mixfield.apps.questions import settled_labels
 from mixfield.metrics.segmentation import confusion, mean_iou
 from mixfield.mixture.posterior import MixturePosterior
 
@@ -28,27 +29,38 @@ FOLDS = 5
 COUNTS = (2, 4, 8)
 
 
-LoadCase = Callable[[], Case]
+ChooseField = Callable[[Sequence[Row]], FieldModel]
 
 
-def measure_folds(loads: Sequence[LoadCase]) -> list[Row]:
-    """A row of measurements for every case; the folds are by image, so that both networks share them.
+def default_field(_: Sequence[Row]) -> FieldModel:
+    """The default model, whatever the images."""
+    return FieldModel.default()
 
-    Cases are loaded one after the other, twice: they would not fit into memory together.
+
+def own_field(rows: Sequence[Row]) -> FieldModel:
+    """The default model with the exponent of the lowest loss of these images, of rows of `save_modes`."""
+    best = int(np.mean([row["field_losses"] for row in rows], 0).argmin())
+    return replace(FieldModel.default(), exponent=EXPONENTS[best])
+
+
+def measure_folds(cases: Sequence[SavedCase], choose: ChooseField = default_field) -> list[Row]:
+    """A row of measurements for every case, by a model that is fitted to the images of other folds.
+
+    Folds are by image, so that both networks share them.  Cases are loaded one after the other, twice: they would not
+    fit into memory together.
     """
-    seen = [_seen(load()) for load in loads]
-    names = sorted({one.name for one in seen})
-    fold_of = {name: k % FOLDS for k, name in enumerate(names)}
-    models, exponents = [], []
-    for fold in range(FOLDS):
-        inside = [one for one in seen if fold_of[one.name] != fold]
-        models.append(_fit([one.modes for one in inside]))
-        exponents.append(_best_exponents(inside))
-    rows = []
-    for load, one in zip(loads, seen, strict=True):
-        fold = fold_of[one.name]
-        rows.append(measure(load(), models[fold], exponents[fold][one.network]))
-    return rows
+    names = sorted({case.name for case in cases})
+    fold_of = [names.index(case.name) % FOLDS for case in cases]
+    fields = [choose([case.row for case, k in zip(cases, fold_of, strict=True) if k != fold]) for fold in range(FOLDS)]
+    rows: dict[int, Row] = {}
+    for field in set(fields):
+        seen = [_seen(case.load(field)) for case in cases]
+        for fold in (fold for fold in range(FOLDS) if fields[fold] == field):
+            inside = [one for one, k in zip(seen, fold_of, strict=True) if k != fold]
+            model, exponents = calibrated(field, [one.modes for one in inside]), _best_exponents(inside)
+            for k in (k for k in range(len(cases)) if fold_of[k] == fold):
+                rows[k] = measure(cases[k].load(field), model, exponents[cases[k].network])
+    return [rows[k] for k in range(len(cases))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,24 +68,24 @@ class _Seen:
     """What the fits need of a case."""
 
     network: str
-    name: str
     modes: Modes
 
 
 def _seen(case: Case) -> _Seen:
-    return _Seen(case.network, case.example.name, summary(_annotated(case), case.fitted))
+    return _Seen(case.network, summary(annotated(case.example), case.fitted))
 
 
-def fit_all(loads: Sequence[LoadCase], rows: Sequence[Row]) -> FieldModel:
+def fit_all(cases: Sequence[SavedCase], rows: Sequence[Row]) -> FieldModel:
     """The default model with its calibration fitted to all cases, and the losses of the folds in its table."""
-    modes = [_seen(load()).modes for load in loads]
+    default = FieldModel.default()
+    modes = [_seen(case.load(default)).modes for case in cases]
     names = {"all": "negative log-likelihood", "dl513": "... strong network", "dl257": "... weak network"}
     table = [
-        measured(name, *(_column(rows, network, what) for what in ("softmax", "default model")))
+        measured(name, *(_column(rows, network, what) for what in ("softmax", "model")))
         for network, name in names.items()
     ]
     iou = [np.array([row[key] / 100 for row in rows]) for key in ("scores_iou", "first_iou")]
-    return replace(_fit(modes), images=len(modes), table=(*table, measured("mean IoU", *iou)))
+    return replace(calibrated(default, modes), images=len(modes), table=(*table, measured("mean IoU", *iou)))
 
 
 def _column(rows: Sequence[Row], network: str, what: str) -> Floats:
@@ -82,7 +94,7 @@ def _column(rows: Sequence[Row], network: str, what: str) -> Floats:
 
 def measure(case: Case, model: FieldModel, exponent: float) -> Row:
     """The measurements of one image: ``model`` and ``exponent`` (of the scores) were fitted without it."""
-    step, image = case.example.step, _annotated(case)
+    step, image = case.example.step, annotated(case.example)
     posterior = scaled(model, step).calibrate(case.fitted, case.example.probs, case.example.image)
     truth, labelings = case.example.truth, posterior.labelings()
     ious = [_iou(truth, labels) for labels in labelings]
@@ -117,15 +129,6 @@ def measure(case: Case, model: FieldModel, exponent: float) -> Row:
     }
 
 
-def _fit(images: Sequence[Modes]) -> FieldModel:
-    return calibrated(FieldModel.default(), images)
-
-
-def _annotated(case: Case) -> Example:
-    one = case.example
-    return example(one.image, one.probs, one.truth, VOID, False, np.random.default_rng(0))
-
-
 def _best_exponents(seen: Sequence[_Seen]) -> dict[str, float]:
     """The exponent of each network's scores with the lowest loss."""
     found: dict[str, float] = {}
@@ -148,7 +151,7 @@ def _losses(case: Case, image: Example, posterior: MixturePosterior, exponent: f
         "softmax at its best temperature": log_loss(_power(evidence, exponent), labels),
         "deeplab kernels, paper's weights": log_loss(_average(case.deeplab.weights, deeplab), labels),
         "deeplab kernels, uniform weights": log_loss(np.mean(deeplab, 0), labels),
-        "default model": log_loss(image.sampled(posterior.marginals()), labels),
+        "model": log_loss(image.sampled(posterior.marginals()), labels),
     }
 
 
@@ -165,7 +168,7 @@ def _answers(model: FieldModel, case: Case) -> list[tuple[float, bool]]:
     """Probability of the new labels of every cut, and whether they agree better with the truth than the old ones."""
     truth, labelings, root = case.example.truth, case.fitted.labelings(), case.fitted.root_mode
     right = [int(((labels == truth) & (truth != VOID)).sum()) for labels in labelings]
-    features = [ChangeFeatures.of(case.example.probs, labelings[root], labels) for labels in labelings]
+    features = change_features(case.example.probs, labelings, root, case.example.image)
     return [(model.answer.probability(one), right[k] > right[root]) for k, one in enumerate(features) if k != root]
 
 

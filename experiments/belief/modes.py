@@ -1,22 +1,32 @@
-"""Modes of the annotated stills in two fields, saved so that folds can be fitted and judged without solving again."""
+"""Modes of the annotated stills in two fields, saved so that folds can be fitted and judged without solving again.
+
+The rows that are saved beside them have the loss of each exponent of the scores, by which `mixfield.fit` chooses one.
+"""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
+
+import numpy as np
 
 import mixfield as mf
-from experiments.annotated import AnnotatedFolder, Example, Network
+from experiments.annotated import VOID, AnnotatedFolder, Example, Network
 from experiments.measurements import Row, Tasks
+from experiments.quiet import ignore_warnings
+from mixfield.apps import fitting
+from mixfield.apps.alternatives import changes_of
 from mixfield.apps.field_model import FieldModel
+from mixfield.apps.fitting import field_loss
 from mixfield.apps.kernels import Kernels
-from mixfield.errors import FewerModesWarning
+from mixfield.apps.mode_calibration import Example as AnnotatedImage
 from mixfield.mixture.posterior import MixturePosterior
 
 NETWORKS: tuple[Network, ...] = ("dl513", "dl257")
 SETS = ("voc", "vocval7", "coco")
 MODES = 8  # at most
+EXPONENTS = (0.6, 0.8, 1.0)  # of the scores, with the kernels of the default model
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +37,7 @@ class Case:
     ----------
     network, subset, example : what was segmented.
     deeplab : modes of the field with the kernels of DeepLab, in the paper's order.
-    fitted : modes of the default model, not calibrated.
+    fitted : modes of a fitted field, not calibrated.
     """
 
     network: Network
@@ -51,24 +61,69 @@ def save_modes(data: Path, work: Path, network: Network, subset: str, name: str,
     """Find the modes of an image in both fields and save them."""
     example = AnnotatedFolder(data / "segmentation" / subset, network).load(name).reduced(step)
     model = scaled(FieldModel.default(), step)
-    counts = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewerModesWarning)
+    with ignore_warnings():
         found = {
             "deeplab": mf.infer(example.energy(), MODES),
             "fitted": model.modes(example.probs, example.image, MODES),
         }
+        losses = field_losses(example)
     for field, posterior in found.items():
         posterior.save(_path(work, network, subset, name, field), compact=True)
-        counts[field] = len(posterior.modes)
-    return {"network": network, "set": subset, "image": name, "modes": counts}
+    return {"network": network, "set": subset, "image": name, "field_losses": losses}
 
 
-def load_case(data: Path, work: Path, network: Network, subset: str, name: str, step: int) -> Case:
-    """What `save_modes` has saved, with its image."""
-    example = AnnotatedFolder(data / "segmentation" / subset, network).load(name).reduced(step)
-    deeplab, fitted = (mf.load(_path(work, network, subset, name, field)) for field in ("deeplab", "fitted"))
-    return Case(network, subset, example, deeplab, fitted)
+def field_losses(example: Example) -> list[float]:
+    """The loss of every one of `EXPONENTS` with the kernels of the default model, as `mixfield.fit` measures it."""
+    image, kernels = annotated(example), scaled(FieldModel.default(), example.step).kernels
+    return [field_loss(image, (exponent, kernels or Kernels.deeplab())) for exponent in EXPONENTS]
+
+
+def annotated(example: Example) -> AnnotatedImage:
+    """The image as `mixfield.fit` takes it."""
+    return fitting.example(example.image, example.probs, example.truth, VOID, False, np.random.default_rng(0))
+
+
+@dataclass(frozen=True)
+class SavedCase:
+    """What `save_modes` has saved.
+
+    Attributes
+    ----------
+    data, work, step : as given to it.
+    row : as returned by it.
+    """
+
+    data: Path
+    work: Path
+    step: int
+    row: Row
+
+    @property
+    def network(self) -> Network:
+        """Whose scores these are."""
+        return cast("Network", self.row["network"])
+
+    @property
+    def name(self) -> str:
+        """Of the image."""
+        return str(self.row["image"])
+
+    def load(self, model: FieldModel) -> Case:
+        """The modes of the image in the field of a model, which is the default model but for the exponent.
+
+        Alternatives are the changes that the modes of DeepLab's field make, for another exponent to another mean field.
+        """
+        place = self.network, self.row["set"], self.name
+        example = (
+            AnnotatedFolder(self.data / "segmentation" / place[1], self.network).load(self.name).reduced(self.step)
+        )
+        deeplab = mf.load(_path(self.work, *place, "deeplab"))
+        is_default = model.exponent == FieldModel.default().exponent
+        path = _path(self.work, *place, "fitted" if is_default else f"fitted-{model.exponent:g}")
+        if not path.exists():
+            energy = scaled(model, self.step).energy(example.probs, example.image)
+            changes_of(deeplab, energy, example.image).save(path, compact=True)
+        return Case(self.network, place[1], example, deeplab, mf.load(path))
 
 
 def scaled(model: FieldModel, step: int) -> FieldModel:

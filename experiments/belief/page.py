@@ -8,18 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from experiments.belief.table import table
+from experiments.belief.diverse import gains
+from experiments.belief.table import above_diverse, interval, table
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
 from experiments.provenance import version_list
 
 TITLES = {"dl513": "Strong network", "dl257": "Weak network"}
-HEADS = ("", "deeplab kernels, paper's weights and order", "default model")
+HEADS = ("", "deeplab kernels, paper's weights and order", "default model", "fitted to this network")
 
 
-def write_page(rows: Sequence[Row], made_by: dict[str, Any], out: Path) -> Path:
-    """Write ``belief.md`` and ``belief.json``."""
-    results = {"made_by": made_by, "rows": list(rows)}
+def write_page(results: dict[str, Any], out: Path) -> Path:
+    """Write ``belief.md`` and ``belief.json``.
+
+    Parameters
+    ----------
+    results : ``made_by``, ``rows`` of the default model, rows of each network's ``own`` model, and ``diverse`` rows.
+    out : folder.
+    """
     return write_results(out, "belief", results, page_text(results), indent=None)
 
 
@@ -27,22 +33,44 @@ def page_text(results: dict[str, Any]) -> str:
     """The Markdown of the page."""
     made_by = results["made_by"]
     return PageTemplate.read("belief").fill(
-        losses=_losses(results["rows"]),
-        tables="\n\n".join(_section(results["rows"], network) for network in TITLES),
+        losses=_losses(results["rows"], results["own"]),
+        diverse=_diverse(results["diverse"]),
+        tables="\n\n".join(
+            _section(network, *(_of(results[which], network) for which in ("rows", "own", "diverse")))
+            for network in TITLES
+        ),
         size="full size" if made_by["step"] == 1 else f"1/{made_by['step']} of the size",
         command=made_by["command"],
         versions=version_list(made_by),
     )
 
 
-def _losses(rows: Sequence[Row]) -> str:
+def _losses(rows: Sequence[Row], own: Sequence[Row]) -> str:
     """Mean losses of pixels, the network's own probabilities first."""
-    parts = [[row["losses"] for row in rows if row["network"] == network] for network in TITLES]
-    names = list(rows[0]["losses"])
-    body = [[name, *(f"{np.mean([one[name] for one in part]):.3f}" for part in parts)] for name in names]
+    body = [[name, *(_mean_loss(_of(rows, network), name) for network in TITLES)] for name in rows[0]["losses"]]
+    body[-1][0] = HEADS[2]
+    body.append([HEADS[3], *(_mean_loss(_of(own, network), "model") for network in TITLES)])
     return markdown_table(("", *(title.lower() for title in TITLES.values())), body)
 
 
-def _section(rows: Sequence[Row], network: str) -> str:
-    part = [row for row in rows if row["network"] == network]
-    return f"## {TITLES[network]} ({len(part)} images)\n\n{markdown_table(HEADS, table(part))}"
+def _mean_loss(rows: Sequence[Row], name: str) -> str:
+    return f"{np.mean([row['losses'][name] for row in rows]):.3f}"
+
+
+def _diverse(rows: Sequence[Row]) -> str:
+    """The gain of the best of eight of DivMBest by strength."""
+    parts = [gains(_of(rows, network)) for network in TITLES]
+    body = [
+        [strength, *(f"{interval(part[strength])} ({len(part[strength])})" for part in parts)] for strength in parts[0]
+    ]
+    return markdown_table(("strength", *(f"{title.lower()} (images)" for title in TITLES.values())), body)
+
+
+def _section(network: str, rows: Sequence[Row], own: Sequence[Row], diverse: Sequence[Row]) -> str:
+    both = [[*table(some), above_diverse(some, diverse)] for some in (rows, own)]
+    body = [(*cells, alone[-1]) for cells, alone in zip(*both, strict=True)]
+    return f"## {TITLES[network]} ({len(rows)} images)\n\n{markdown_table(HEADS, body)}"
+
+
+def _of(rows: Sequence[Row], network: str) -> list[Row]:
+    return [row for row in rows if row["network"] == network]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import bootstrap
+from experiments.belief.diverse import best_strength
 from experiments.belief.folds import COUNTS
 from experiments.measurements import Row
 from mixfield.metrics.calibration import calibration_error
@@ -27,7 +28,7 @@ def interval(values: Sequence[float] | Floats) -> str:
 
 
 def table(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    """Quantity, control or former version, and the default model, for the images of one network."""
+    """Quantity, control or former version, and the model of the rows, for the images of one network."""
     return [*_losses(rows), *_single_answer(rows), *_answers(rows), *_order(rows), *_offered(rows)]
 
 
@@ -42,7 +43,7 @@ def ratio(rows: Sequence[Row], name: str, against: str) -> str:
 def _losses(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     former = "deeplab kernels, paper's weights"
     return [
-        (f"loss of pixels relative to {name}", ratio(rows, former, name), ratio(rows, "default model", name))
+        (f"loss of pixels relative to {name}", ratio(rows, former, name), ratio(rows, "model", name))
         for name in ("softmax", "softmax at its best temperature")
     ]
 
@@ -95,7 +96,11 @@ def _answers(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
 def _calibration(p: Floats, right: Floats) -> list[tuple[str, str, str]]:
     rate = float(right.mean())
     return [
-        (f"answers ({len(p)}): calibration error, {BINS} bins", "-", f"{calibration_error(p, right, BINS):.3f}"),
+        (
+            f"answers: calibration error, {BINS} bins",
+            "-",
+            f"{calibration_error(p, right, BINS):.3f} ({len(p)} answers)",
+        ),
         ("answers: area under the ROC curve", "0.5", f"{area_under_curve(p, right):.3f}"),
         ("answers: Brier score", f"{rate * (1 - rate):.3f} (base rate {rate:.2f})", f"{((p - right) ** 2).mean():.3f}"),
     ]
@@ -126,6 +131,17 @@ def _order(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     ]
 
 
+def above_diverse(rows: Sequence[Row], diverse: Sequence[Row]) -> tuple[str, str, str]:
+    """The best of eight against that of DivMBest with its best strength, on the images that have both."""
+    strength = best_strength(diverse)
+    rivals = {(row["set"], row["image"]): max(row["ious"][strength]) for row in diverse}
+    both = [(row, rivals[key]) for row in rows if (key := (row["set"], row["image"])) in rivals]
+    former = [max(row["deeplab_iou"], *row["deeplab_by_weight"]) - rival for row, rival in both]
+    ours = [max(row["ious"][:8]) - rival for row, rival in both]
+    title = f"best of the first 8 above that of DivMBest {strength}, its best strength ({len(both)} images)"
+    return title, interval(former), interval(ours)
+
+
 def _offered(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     quiet = [row for row in rows if max(row["all_ious"]) - row["ious"][0] < GAIN]
     room = sum(max(row["all_ious"]) - row["ious"][0] for row in rows)
@@ -133,9 +149,9 @@ def _offered(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     close, pairs = np.sum([row["close_pairs"] for row in rows], 0)
     straight = [one for row in rows for one in row["straight"]]
     share = 100 * sum(straight) / max(len(straight), 1)
-    modes = f"{np.median([row['n_modes'] for row in quiet]):.0f}" if quiet else "-"
+    modes = f"{np.median([row['n_modes'] for row in quiet]):g} ({len(quiet)} images)" if quiet else "-"
     return [
-        (f"median number of modes where none gains {GAIN} ({len(quiet)})", "8", modes),
+        (f"median number of modes where none gains {GAIN}", "8", modes),
         ("share of the gain of the best of all that is kept", "1", f"{kept / room:.2f}" if room else "-"),
         ("alternatives with straight edges", "-", f"{share:.1f} % of {len(straight)}"),
         ("pairs that differ on less than 2 %", "-", f"{100 * close / max(pairs, 1):.1f} %"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,20 +22,29 @@ def belief(
     as_json: options.Json = False,
 ) -> None:
     """Probabilities of segmentations: losses, answers, orders and offers, by five folds."""
-    from experiments.belief.folds import fit_all, measure_folds
-    from experiments.belief.modes import load_case, save_modes, tasks
+    from experiments.belief import diverse
+    from experiments.belief.folds import fit_all, measure_folds, own_field
+    from experiments.belief.modes import NETWORKS, SavedCase, save_modes, tasks
     from experiments.belief.page import write_page
     from experiments.provenance import provenance
 
     folder = options.data_folder(data)
-    wanted = tasks(folder, work, step=step, every=every)
     settings = {"step": step}
-    options.measured(
-        save_modes, wanted, work, "images", page_only=page_only, workers=workers, quiet=as_json, settings=settings
-    )
-    cases = [partial(load_case, *values) for values in wanted.values()]
+    how: dict[str, Any] = {"page_only": page_only, "workers": workers, "quiet": as_json, "settings": settings}
+    wanted = tasks(folder, work, step=step, every=every)
+    saved = options.measured(save_modes, wanted, work, "images", **how)
+    wanted = diverse.tasks(folder, step=step, every=every)
+    rivals = options.measured(diverse.measure, wanted, work / "diverse", "images of DivMBest", **how)
+    cases = [SavedCase(folder, work, step, row) for row in saved]
     rows = measure_folds(cases)
     if model is not None:
         fit_all(cases, rows).save(model)
+    own = [measure_folds([case for case in cases if case.network == network], own_field) for network in NETWORKS]
     command = f"{options.command_line('belief')} --step {step} --every {every}"
-    options.print_paths(write_page(rows, provenance(command, **settings, every=every), out), as_json=as_json)
+    results = {
+        "made_by": provenance(command, **settings, every=every),
+        "rows": rows,
+        "own": [row for part in own for row in part],
+        "diverse": rivals,
+    }
+    options.print_paths(write_page(results, out), as_json=as_json)

@@ -13,9 +13,9 @@ from experiments.measurements import Row
 from experiments.quiet import ignore_warnings
 from mixfield import Kernels
 from mixfield.apps import FieldModel
+from mixfield.apps.change_features import ChangeFeatures, colour_levels
 from mixfield.apps.mode_path import FrameModes
 from mixfield.apps.pictures import intensities
-from mixfield.apps.questions import ChangeFeatures
 from mixfield.metrics import confusion
 from mixfield.mixture import MixturePosterior, infer
 
@@ -65,7 +65,8 @@ class Frame:
         """Calibrated log-weight of a mode relative to mean field."""
         if (root == labels).all():
             return 0.0
-        return FieldModel.default().weight.score(ChangeFeatures.of(self.example.probs, root, labels))
+        colours = colour_levels(self.example.image)
+        return FieldModel.default().weight.score(ChangeFeatures.of(self.example.probs, root, labels, colours))
 
     def _better(self, root: Any, labels: Any) -> bool:
         truth = self.example.truth

@@ -3,18 +3,22 @@
 Couplings that fit annotated pixels best are weak, and the field has few modes; those of a stronger field change whole
 objects, but its own mean field is worse than that of the fitted one.  So each mode of the stronger field is taken as a
 change: its marginals where its labels differ from those of the stronger field's mean field, and those of the fitted
-mean field elsewhere.  Cells of labelings, one for each, are separated by half of the pixels on which two of them differ
-(eqs. 6 and 7 of the paper), so that the bounds A_k of the fitted energy add up as those of any mixture.
+mean field elsewhere.  A changed region with straight edges that the image does not have is refined, see
+`mixfield.apps.straight_edges`.  Cells of labelings, one for each, are separated by half of the pixels on which two of
+them differ (eqs. 6 and 7 of the paper), so that the bounds A_k of the fitted energy add up as those of any mixture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import distance_transform_edt
 
+from mixfield.apps.straight_edges import ImageEdges
 from mixfield.constraints.cardinality import Cardinality, mass_inside
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.mixture.node import Node
@@ -30,13 +34,16 @@ Labels = NDArray[np.int64]
 LEAST_INSIDE = 0.99  # mass of an alternative in its own cell
 
 
-def changes_of(found: MixturePosterior, energy: DenseCRF, *, solver: Solver | None = None) -> MixturePosterior:
+def changes_of(
+    found: MixturePosterior, energy: DenseCRF, image: NDArray[Any], *, solver: Solver | None = None
+) -> MixturePosterior:
     """The mean field of an energy, and its alternatives: the changes that the modes of another field make to theirs.
 
     Parameters
     ----------
     found : modes of a field over the same pixels and labels.
     energy : whose mean field the changes are applied to.
+    image : (H, W, channels) intensities.
     solver : of the mean field.
 
     Returns
@@ -45,11 +52,11 @@ def changes_of(found: MixturePosterior, energy: DenseCRF, *, solver: Solver | No
         The mean field first, then the alternatives in the order of ``found``; ``log_z`` is a bound of the energy.
     """
     answer = mean_field(energy, solver=solver)
-    cells = _Cells(answer)
+    cells, edges = _Cells(answer), ImageEdges(image)
     before = found.modes[found.root_mode].labeling()
     for k, mode in enumerate(found.modes):
         if k != found.root_mode:
-            cells.add(_changed(answer, mode, mode.labeling() != before))
+            cells.add(_refined(answer, _changed(answer, mode, mode.labeling() != before), edges))
     modes = _with_bounds(cells.modes(), energy, solver)
     return MixturePosterior(modes, cells.tree(modes), found.t_max, found.notes)
 
@@ -58,6 +65,15 @@ def _changed(answer: Mode, mode: Mode, region: NDArray[np.bool_]) -> Mode:
     """The answer with the marginals of another mode in a region."""
     marginals = np.where(region[..., None], mode.marginals, answer.marginals)
     return Mode(marginals, answer.log_z, converged=mode.converged, iterations=mode.iterations)
+
+
+def _refined(answer: Mode, mode: Mode, edges: ImageEdges) -> Mode:
+    """A mode whose change of the answer follows the image; a pixel that joins it gets the marginals of the nearest."""
+    changed = mode.labeling() != answer.labeling()
+    if edges.follow(changed):
+        return mode
+    nearest = distance_transform_edt(~changed, return_distances=False, return_indices=True)
+    return _changed(answer, replace(mode, marginals=mode.marginals[tuple(nearest)]), edges.refined(changed))
 
 
 @dataclass(frozen=True)

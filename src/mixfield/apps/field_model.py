@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from mixfield import _files
 from mixfield._progress import Progress
 from mixfield.apps.alternatives import changes_of
+from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
-from mixfield.apps.questions import ChangeFeatures, Logistic
-from mixfield.apps.straight_edges import flat_pixels, has_straight_edge
+from mixfield.apps.straight_edges import ImageEdges
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import log_costs
 from mixfield.errors import FileFormatError, MixfieldError
@@ -26,7 +26,6 @@ from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.options import Solver
 
-STRAIGHT, STRAIGHT_SHARE = 12, 1 / 18  # least length of a straight edge, in pixels and of the longer side of the image
 FORMAT, VERSION = "mixfield-field-model", 1
 FLOOR = 1e-8  # smallest probability of a label
 LARGEST = 16 << 10  # bytes of a file
@@ -126,7 +125,8 @@ class FieldModel:
         if self.search is None:
             return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
         stronger = DenseCRF(log_costs(probs, FLOOR), self.search.pairwise(image, origin))
-        return changes_of(infer(stronger, n_modes, rng=rng, solver=solver, progress=progress), energy, solver=solver)
+        found = infer(stronger, n_modes, rng=rng, solver=solver, progress=progress)
+        return changes_of(found, energy, image, solver=solver)
 
     def calibrate(
         self, posterior: MixturePosterior, probs: NDArray[np.floating], image: NDArray[Any] | None = None
@@ -139,7 +139,7 @@ class FieldModel:
         evidence = np.asarray(probs / probs.sum(-1, keepdims=True), np.float32)
         labelings = posterior.labelings()
         root = posterior.root_mode
-        features = [ChangeFeatures.of(evidence, labelings[root], labels) for labels in labelings]
+        features = change_features(evidence, labelings, root, image)
         answers = np.array([self.answer.probability(one) for one in features])
         kept = self.offered(features, root, follow_image(labelings, root, image), distances(labelings))
         scores = np.array([0.0 if k == root else self.weight.score(features[k]) for k in kept])
@@ -207,9 +207,8 @@ def follow_image(labelings: NDArray[np.integer], root: int, image: NDArray[Any] 
     """(K,) whether the change of each mode follows the image: it has no straight edge of its own."""
     if image is None or len(labelings) < 2:
         return np.ones(len(labelings), bool)
-    flat = flat_pixels(image)
-    length = max(STRAIGHT, round(STRAIGHT_SHARE * max(flat.shape)))
-    return np.array([not has_straight_edge(labels != labelings[root], flat, length) for labels in labelings])
+    edges = ImageEdges(image)
+    return np.array([edges.follow(labels != labelings[root]) for labels in labelings])
 
 
 def distances(labelings: NDArray[np.integer]) -> Floats:

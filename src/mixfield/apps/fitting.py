@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +37,7 @@ from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 Floats = NDArray[np.float64]
+Result = TypeVar("Result")
 
 SETTINGS = tuple(
     (exponent, Kernels(smooth_weight=smooth, sxy=sxy, srgb=srgb, weight=weight))
@@ -91,10 +93,11 @@ def fit(
     examples = [example(*one, void, logits, generator) for one in zip(images, scores, truths, strict=True)]
     if len(examples) < 2:
         raise MixfieldError(f"images must hold at least two annotated images to leave one out, got {len(examples)}")
-    losses = np.array([[_field_loss(image, one, solver, steps) for one in settings] for image in examples])
-    exponent, kernels = settings[int(losses.mean(0).argmin())]
-    balance, iou = _balanced(examples, exponent, kernels, solver)
-    blank = replace(_model(exponent, kernels), search=search, balance=balance)
+    losses = np.array([[steps.done(field_loss(image, one, solver)) for one in settings] for image in examples])
+    chosen = settings[int(losses.mean(0).argmin())]
+    ious = np.array([balance_ious(image, chosen, solver) for image in examples])
+    best = int(ious.mean(0).argmax())
+    blank = replace(_model(*chosen), search=search, balance=BALANCES[best])
     modes = [_modes(image, blank, solver, steps) for image in examples]
     held_out, judges = np.empty(len(examples)), dict[int, FieldModel]()
     for fold in range(min(folds, len(examples))):
@@ -103,9 +106,10 @@ def fit(
         for k in range(fold, len(examples), folds):
             held_out[k], judges[k] = held_out_loss(model, modes[k]), model
     before = np.array([log_loss(one.evidence, one.labels) for one in modes])
+    scores_ious = np.array([_image_iou(image, image.probs.argmax(-1)) for image in examples])
     table = (
         measured("negative log-likelihood", before, held_out),
-        iou,
+        measured("mean IoU", scores_ious, ious[:, best]),
         *_calibration([judges[k] for k in range(len(modes))], modes),
     )
     fitted = calibrated(blank if held_out.mean() < before.mean() else replace(blank, kernels=None, search=None), modes)
@@ -118,10 +122,12 @@ class _Steps:
     def __init__(self, progress: Callable[[int], None] | None) -> None:
         self._progress, self._done = progress, 0
 
-    def done(self) -> None:
+    def done(self, result: Result) -> Result:
+        """Count the step that had this result."""
         self._done += 1
         if self._progress is not None:
             self._progress(self._done)
+        return result
 
 
 def example(
@@ -143,13 +149,19 @@ def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
     return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
 
 
-def _field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver | None, steps: _Steps) -> float:
-    """The loss of the mean field of a setting, blended with the scores as well as possible."""
+def field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver | None = None) -> float:
+    """The loss of the mean field of an exponent and kernels, blended with the scores as well as possible."""
     energy = _model(*setting).energy(image.probs, image.picture)
     q = _mean_field(energy, solver).marginals
     marginals, evidence, frequencies = image.sampled(q), image.sampled(image.probs), label_frequencies(image.probs)
-    steps.done()
     return min(log_loss(blend.of(marginals, evidence, frequencies), image.labels) for blend in BLENDS)
+
+
+def balance_ious(image: Example, setting: tuple[float, Kernels], solver: Solver | None = None) -> Floats:
+    """Mean IoU of the mean field with each of `BALANCES`."""
+    models = [replace(_model(*setting), balance=balance) for balance in BALANCES]
+    fields = [_mean_field(model.energy(image.probs, image.picture), solver) for model in models]
+    return np.array([_image_iou(image, mode.labeling()) for mode in fields])
 
 
 def _mean_field(energy: DenseCRF, solver: Solver | None) -> Mode:
@@ -162,22 +174,7 @@ def _modes(image: Example, model: FieldModel, solver: Solver | None, steps: _Ste
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         posterior = model.modes(image.probs, image.picture, MODES, solver=solver)
-    steps.done()
-    return summary(image, posterior)
-
-
-def _balanced(
-    examples: Sequence[Example], exponent: float, kernels: Kernels, solver: Solver | None
-) -> tuple[float, Measure]:
-    """The balance with the highest mean IoU, and that of its mean fields against that of the scores."""
-    before = np.array([_image_iou(image, image.probs.argmax(-1)) for image in examples])
-    models = [replace(_model(exponent, kernels), balance=balance) for balance in BALANCES]
-    after = [
-        np.array([_image_iou(x, _mean_field(model.energy(x.probs, x.picture), solver).labeling()) for x in examples])
-        for model in models
-    ]
-    best = int(np.argmax([ious.mean() for ious in after]))
-    return BALANCES[best], measured("mean IoU", before, after[best])
+    return steps.done(summary(image, posterior))
 
 
 def _image_iou(image: Example, labels: NDArray[np.integer]) -> float:

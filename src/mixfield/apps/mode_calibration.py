@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features, design
 from mixfield.apps.field_model import FieldModel, distances, follow_image
-from mixfield.apps.questions import ChangeFeatures, Logistic
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.calibration import Blend, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
@@ -20,7 +20,10 @@ Floats = NDArray[np.float64]
 BLENDED = 300  # sampled pixels of each image on which the blend is fitted
 START = (0.15, 0.8, 1.0)  # of the fit of a blend, with the outliers in per cent
 SMALLEST = 5e-4  # probability at which the loss of a pixel ends
-NEUTRAL = Logistic(0.0, 1.0, 0.0)
+PENALTY = 1e-4  # on squared coefficients
+LEAST = (0.0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04)  # usefulness of alternatives, to choose from
+LOST = 0.05  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
+NEUTRAL = Logistic(slope=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +59,13 @@ class Modes:
     frequencies: Floats  # (L,) of the labels in the image
     labels: NDArray[np.int64]
 
+    def kept(self, model: FieldModel) -> list[int]:
+        """Numbers of the modes that a model offers."""
+        return model.offered(self.features, 0, self.follow, self.apart)
+
     def offered(self, model: FieldModel) -> Modes:
         """The modes that a model offers."""
-        kept = model.offered(self.features, 0, self.follow, self.apart)
+        kept = self.kept(model)
         return replace(
             self,
             features=tuple(self.features[k] for k in kept),
@@ -88,7 +95,7 @@ def summary(image: Example, posterior: MixturePosterior) -> Modes:
     right = [int(((labels == truth) & known).sum()) for labels in labelings]
     ious = [mean_iou([truth], [labels], image.probs.shape[-1]) for labels in labelings]
     return Modes(
-        tuple(ChangeFeatures.of(image.probs, labelings[0], labels) for labels in labelings),
+        change_features(image.probs, labelings, 0, image.picture),
         np.array([float(count > right[0]) for count in right]),
         np.array(ious),
         follow_image(labelings, 0, image.picture),
@@ -101,9 +108,10 @@ def summary(image: Example, posterior: MixturePosterior) -> Modes:
 
 
 def calibrated(model: FieldModel, images: Sequence[Modes]) -> FieldModel:
-    """A model with its answers, weights and blend fitted to some images."""
+    """A model with its answers, when to stop offering, weights and blend fitted to some images."""
     changes = [one for image in images for one in image.features[1:]]
     fitted = replace(model, answer=_logistic(changes, np.concatenate([image.better[1:] for image in images])))
+    fitted = replace(fitted, least_useful=_least_useful(fitted, images))
     offered = [image.offered(fitted) for image in images]
     fitted = replace(fitted, weight=_weights(offered))
     few = [image.thinned(BLENDED) for image in offered]
@@ -125,27 +133,46 @@ def _blend(x: Floats) -> Blend:
 
 def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:
     """Logistic regression with a weak penalty on the slopes."""
-    x = np.array([[1.0, one.logit, one.log_share] for one in features])
+    if not features:
+        return NEUTRAL
+    x = design(features)
 
     def loss(b: Floats) -> float:
         odds = x @ b
-        return float((np.logaddexp(0, odds) - better * odds).mean() + 1e-3 * (b[1:] ** 2).sum())
+        return float((np.logaddexp(0, odds) - better * odds).mean() + PENALTY * (b[1:] ** 2).sum())
 
-    return Logistic(*(float(round(v, 4)) for v in minimize(loss, np.zeros(3), method="BFGS").x)) if len(x) else NEUTRAL
+    return _fitted(loss)
 
 
 def _weights(images: Sequence[Modes]) -> Logistic:
     """Log-weights under which the best mode of each image is as probable as possible."""
-    tables = [np.array([[1.0, one.logit, one.log_share] for one in image.features[1:]]) for image in images]
+    tables = [design(image.features[1:]) for image in images]
 
     def loss(b: Floats) -> float:
         total = 0.0
         for table, image in zip(tables, images, strict=True):
-            scores = np.concatenate([[0.0], table @ b]) if len(table) else np.zeros(1)
+            scores = np.concatenate([[0.0], table @ b])
             total += float(np.logaddexp.reduce(scores) - scores[image.ious.argmax()])
-        return total / len(images) + 1e-3 * float((b[1:] ** 2).sum())
+        return total / len(images) + PENALTY * float((b[1:] ** 2).sum())
 
-    return Logistic(*(float(round(v, 4)) for v in minimize(loss, np.zeros(3), method="BFGS").x))
+    return _fitted(loss)
+
+
+def _fitted(loss: Callable[[Floats], float]) -> Logistic:
+    """The coefficients with the lowest loss."""
+    start = np.zeros(len(fields(Logistic)))
+    return Logistic(*(float(round(v, 4)) for v in minimize(loss, start, method="BFGS").x))
+
+
+def _least_useful(model: FieldModel, images: Sequence[Modes]) -> float:
+    """When to stop offering: the largest threshold that costs a person who takes the best offer at most `LOST`."""
+
+    def gain(least: float) -> float:
+        stopped = replace(model, least_useful=least)
+        return float(np.sum([image.ious[image.kept(stopped)].max() - image.ious[0] for image in images]))
+
+    enough = (1 - LOST) * gain(0.0)
+    return max(least for least in LEAST if gain(least) >= enough)
 
 
 def held_out_loss(model: FieldModel, image: Modes) -> float:

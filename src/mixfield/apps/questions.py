@@ -1,26 +1,23 @@
 """Cuts as questions: which of two labelings is right where they differ, and how probable each answer is.
 
-The region of a question is where a mode and the root mode have different labels.  The network's mean probability of the
-new labels there, through a logistic model of few features that `mixfield.fit` fits, is a calibrated probability that
-the new labels are better: its calibration is measured on images that the fit did not see.
+The region of a question is where a mode and the root mode have different labels.  A logistic model of few features, see
+`mixfield.apps.change_features`, which `mixfield.fit` fits, gives a calibrated probability that the new labels are
+better: its calibration is measured on images that the fit did not see.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.change_features import main_labels
 from mixfield.apps.expected_iou import balanced_labels
 from mixfield.mixture.posterior import MixturePosterior
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.integer]
-
-SMALLEST = 1e-3  # probability at which logits end
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,52 +86,4 @@ def settled_labels(posterior: MixturePosterior) -> Labels:
 
 def _question(k: int, old: Labels, new: Labels, probability: float) -> Question:
     region = old != new
-    pairs, counts = np.unique(np.stack([old[region], new[region]]), axis=1, return_counts=True)
-    before, after = pairs[:, counts.argmax()].tolist() if counts.size else (0, 0)
-    return Question(k, region, before, after, probability, float(region.mean()))
-
-
-@dataclass(frozen=True)
-class ChangeFeatures:
-    """What is known of the change from the root mode to another mode without the truth.
-
-    Attributes
-    ----------
-    logit : of the mean probability that the evidence gives to the new labels of the changed pixels.
-    log_share : logarithm of the share of changed pixels.
-    """
-
-    logit: float
-    log_share: float
-
-    @staticmethod
-    def of(evidence: NDArray[np.floating], root: Labels, labels: Labels) -> ChangeFeatures:
-        """Features of a labeling (H, W) against that of the root mode, given probabilities (H, W, L)."""
-        changed = labels != root
-        share = max(float(changed.mean()), 0.5 / changed.size)
-        if not changed.any():
-            return ChangeFeatures(float(_logit(SMALLEST)), float(np.log(share)))
-        given = np.take_along_axis(evidence[changed], labels[changed][:, None].astype(np.intp), 1)
-        return ChangeFeatures(float(_logit(given.mean())), float(np.log(share)))
-
-
-@dataclass(frozen=True)
-class Logistic:
-    """``intercept + slope * logit + area * log_share`` of `ChangeFeatures`."""
-
-    intercept: float
-    slope: float
-    area: float
-
-    def score(self, features: ChangeFeatures) -> float:
-        """The log-odds."""
-        return self.intercept + self.slope * features.logit + self.area * features.log_share
-
-    def probability(self, features: ChangeFeatures) -> float:
-        """The probability."""
-        return float(1.0 / (1.0 + np.exp(-self.score(features))))
-
-
-def _logit(p: Any) -> Any:
-    p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
-    return np.log(p / (1.0 - p))
+    return Question(k, region, *main_labels(old[region], new[region]), probability, float(region.mean()))

@@ -1,15 +1,54 @@
 """Straight edges: runs of boundary pixels of a changed region on one row or column that the image does not have.
 
 Cuts are found in windows.  Where the image has no contrast and the field is weak, the border of the window may stay the
-border of what changes: such an alternative shows the search, not the image.
+border of what changes: such an alternative shows the search, not the image.  The guided filter moves it to where the
+image has an edge; what still has a straight one then is not offered.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.guided_filter import GuidedFilter
+
 Bools = NDArray[np.bool_]
+
+LENGTH, LENGTH_SHARE = 12, 1 / 18  # least length of a straight edge, in pixels and of the longer side of the image
+FLAT_VARIANCE = 1e-4  # of intensities from 0 to 1, for the guided filter
+
+
+@dataclass(frozen=True, eq=False)
+class ImageEdges:
+    """Finds straight edges of regions that an image (H, W, channels) of intensities does not have."""
+
+    image: NDArray[Any]
+
+    def follow(self, region: Bools) -> bool:
+        """Whether a region (H, W) has no straight edge of its own."""
+        return not has_straight_edge(region, self._flat, self._length)
+
+    def refined(self, region: Bools) -> Bools:
+        """The region (H, W) with borders that follow the image, by the guided filter."""
+        return self._filter.apply(region.astype(np.float32)) > 0.5
+
+    @cached_property
+    def _flat(self) -> Bools:
+        return flat_pixels(self.image)
+
+    @property
+    def _length(self) -> int:
+        return max(LENGTH, round(LENGTH_SHARE * max(self.image.shape[:2])))
+
+    @cached_property
+    def _filter(self) -> GuidedFilter:
+        """With the largest windows that are narrower than a straight edge."""
+        radius = (self._length - 1) // 2
+        return GuidedFilter.of(self.image.astype(np.float32), radius=radius, epsilon=FLAT_VARIANCE)
 
 
 def flat_pixels(picture: NDArray[np.floating]) -> Bools:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from mixfield.apps.blocks import Block, Window
+from mixfield.apps.change_features import ChangeFeatures, colour_levels
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.questions import ChangeFeatures
 from mixfield.large.block_evidence import BlockEvidence
 from mixfield.large.regions import Alternative
 from mixfield.mixture.posterior import MixturePosterior
@@ -36,7 +36,7 @@ def block_alternatives(
     """
     root = posterior.modes[posterior.root_mode]
     before, core = root.labeling(), block.inside(block.core)
-    near = block.inside(reach)
+    near, colours = block.inside(reach), colour_levels(evidence.picture)
     found = []
     for mode in posterior.modes:
         after = mode.labeling()
@@ -45,7 +45,7 @@ def block_alternatives(
                 continue
             probability = _by_bounds(root.log_z - mode.log_z)
             if model is not None:
-                features = ChangeFeatures.of(evidence.probs, before, np.where(region, after, before))
+                features = ChangeFeatures.of(evidence.probs, before, np.where(region, after, before), colours)
                 probability = model.answer.probability(features)
                 if probability * np.exp(features.log_share / 2) < model.least_useful:
                     continue

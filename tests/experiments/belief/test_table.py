@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.belief.table import area_under_curve, interval, ratio
+from experiments.belief.diverse import gains
+from experiments.belief.table import above_diverse, area_under_curve, interval, ratio
 
 
 def test_area_under_curve_counts_pairs():
@@ -22,3 +23,19 @@ def test_interval_holds_the_mean():
 def test_ratio_of_means():
     rows = [{"losses": {"a": 1.0, "b": 2.0}}, {"losses": {"a": 2.0, "b": 4.0}}]
     assert ratio(rows, "a", "b") == "0.500 [0.500, 0.500]"
+
+
+def test_modes_are_compared_with_divmbest_at_its_best_on_common_images():
+    diverse = [
+        {"set": "voc", "image": "a", "ious": {"0.5": [50.0, 40.0, 60.0], "1": [50.0, 54.0, 20.0]}},
+        {"set": "voc", "image": "b", "ious": {"0.5": [70.0, 60.0, 60.0], "1": [70.0, 74.0, 90.0]}},
+    ]
+    assert {strength: found.tolist() for strength, found in gains(diverse).items()} == {"0.5": [10, 0], "1": [4, 20]}
+    rows = [
+        {"set": "voc", "image": name, "deeplab_iou": 1.0, "deeplab_by_weight": [92.0], "ious": [80.0, 93.0]}
+        for name in "bc"
+    ]
+    name, former, ours = above_diverse(rows, diverse)
+    assert "DivMBest 1," in name
+    assert "1 images" in name
+    assert (former[:5], ours[:5]) == ("+2.00", "+3.00")

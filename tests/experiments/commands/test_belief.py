@@ -47,12 +47,15 @@ def test_every_row_is_printed(stills):
     page = (stills / "out" / "belief.md").read_text()
     for row in (
         "relative to softmax |",
-        "log-score",
-        "best of the first 8",
+        "| log-score",
+        "best of the first 8 above mean field",
         "settled changes above the first answer",
-        "straight",
+        "| alternatives with straight edges",
+        "above that of DivMBest",
     ):
         assert page.count(row) == 2
-    rows = json.loads((stills / "out" / "belief.json").read_text())["rows"]
-    assert len(rows) == 12
-    assert all(row["ious"][0] > 50 for row in rows)
+    results = json.loads((stills / "out" / "belief.json").read_text())
+    for rows in (results["rows"], results["own"]):
+        assert len(rows) == 12
+        assert all(row["ious"][0] > 50 for row in rows)
+    assert len(results["diverse"]) == 12

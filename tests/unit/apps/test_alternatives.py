@@ -9,6 +9,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.apps.alternatives import changes_of
+from mixfield.apps.straight_edges import ImageEdges
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.solvers.mode import Mode
 
@@ -42,7 +43,7 @@ def found(energy):
 
 
 def test_alternatives_have_the_labels_of_the_changes(found, energy):
-    changed = changes_of(found, energy)
+    changed = changes_of(found, energy, IMAGE)
     assert changed.labelings().reshape(-1, 8).tolist() == found.labelings()[:4].reshape(-1, 8).tolist()
     assert changed.root_mode == 0
     root = mf.mean_field(energy)
@@ -52,7 +53,7 @@ def test_alternatives_have_the_labels_of_the_changes(found, energy):
 
 
 def test_every_labeling_is_in_one_cell(found, energy):
-    changed = changes_of(found, energy)
+    changed = changes_of(found, energy, IMAGE)
     inside = np.array([np.all([c.holds(ALL) for c in mode.constraints], 0) for mode in changed.modes])
     assert (inside.sum(0) == 1).all()
     for mode, cell in zip(changed.modes, inside, strict=True):
@@ -63,7 +64,7 @@ def test_every_labeling_is_in_one_cell(found, energy):
 
 
 def test_bounds_are_those_of_the_energy_and_below_log_z(found, energy):
-    changed = changes_of(found, energy)
+    changed = changes_of(found, energy, IMAGE)
     for mode in changed.modes:
         q = mode.marginals.astype(np.float64)
         entropy = -(q * np.log(np.maximum(q, 1e-300))).sum()
@@ -72,7 +73,7 @@ def test_bounds_are_those_of_the_energy_and_below_log_z(found, energy):
 
 
 def test_the_tree_leads_to_the_modes(found, energy, tmp_path):
-    changed = changes_of(found, energy)
+    changed = changes_of(found, energy, IMAGE)
     for node in changed.tree:
         if node.mode >= 0:
             path, at = [], node
@@ -87,6 +88,23 @@ def test_the_tree_leads_to_the_modes(found, energy, tmp_path):
 
 def test_a_doubtful_change_has_no_cell(found, energy):
     doubtful = Mode(_mode(found.labelings()[1], sure=0.4), -9.0)
-    changed = changes_of(MixturePosterior((found.modes[0], doubtful)), energy)
+    changed = changes_of(MixturePosterior((found.modes[0], doubtful)), energy, IMAGE)
     assert len(changed.modes) == 1
     assert changed.modes[0].constraints == ()
+
+
+def test_a_change_with_straight_edges_is_refined_to_follow_the_image():
+    """A window over a disc: what changes is nearly the disc."""
+    rows, columns = np.indices((80, 48))
+    disc = (rows - 20) ** 2 + (columns - 24) ** 2 < 100
+    noise = np.random.default_rng(0).normal(0, np.where(rows < 40, 1, 20))
+    image = (80 + noise + 60 * disc)[..., None]
+    window = (abs(rows - 20) < 9) & (abs(columns - 24) < 12)
+    energy = mf.DenseCRF(np.full((80, 48, 2), (0.0, 9.0)), [])
+    changes = np.stack([disc & ~disc, window])[..., None]
+    found = tuple(Mode(q, 0.0) for q in np.where(changes, (0.001, 0.999), (0.999, 0.001)))
+    _, changed = changes_of(MixturePosterior(found), energy, image).labelings() > 0
+    assert not ImageEdges(image).follow(window)
+    assert ImageEdges(image).follow(changed)
+    assert (changed != disc).sum() < 0.1 * (window != disc).sum()
+    assert (changed & ~window).any()  # borders move both ways

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.apps.change_features import Logistic
 from mixfield.apps.field_model import FieldModel, Measure
-from mixfield.apps.questions import Logistic, questions
+from mixfield.apps.questions import questions
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture.calibration import Blend
 
 PLAIN = FieldModel(
     exponent=1.0,
     kernels=mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=5, srgb=10, weight=3),
-    answer=Logistic(0.0, 1.0, 0.0),
-    weight=Logistic(0.5, 0.5, 0.2),
+    answer=Logistic(slope=1.0),
+    weight=Logistic(0.5, 0.5, 0.2, -0.3, 0.1),
     blending=Blend(0.2, 0.8),
     least_useful=0.0,
     images=3,

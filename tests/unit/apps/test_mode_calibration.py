@@ -7,18 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mixfield.apps.change_features import ChangeFeatures, Logistic
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.mode_calibration import Modes, calibrated, held_out_loss, log_loss, mixture
-from mixfield.apps.questions import ChangeFeatures, Logistic
+from mixfield.apps.mode_calibration import LEAST, Modes, calibrated, held_out_loss, log_loss, mixture
 from mixfield.mixture.calibration import Blend
 
-ANSWER = Logistic(-0.5, 1.2, 0.3)
-MODEL = FieldModel(1.0, None, Logistic(0, 1, 0), Logistic(0, 0, 0), Blend(1.0, 0.0), least_useful=0.0)
+ANSWER = Logistic(-0.5, 1.2, 0.3, colour=-0.8, peak=0.4)
+MODEL = FieldModel(1.0, None, Logistic(slope=1.0), Logistic(), Blend(1.0, 0.0))
 
 
 def modes(rng, count=4, pixels=300):
     """Modes of one image: each change is better with the probability of `ANSWER`, and then has the best IoU."""
-    features = [ChangeFeatures(float(rng.normal(-1, 1)), float(rng.uniform(-4, -1))) for _ in range(count)]
+    features = [
+        ChangeFeatures(rng.normal(-1, 1), rng.uniform(-4, -1), rng.uniform(0, 1), rng.normal(1, 1))
+        for _ in range(count)
+    ]
     better = np.array([0.0, *(float(rng.random() < ANSWER.probability(one)) for one in features[1:])])
     labels = rng.integers(0, 3, pixels)
     evidence = np.full((pixels, 3), 0.2) + 0.4 * np.eye(3)[np.where(rng.random(pixels) < 0.6, labels, (labels + 1) % 3)]
@@ -39,9 +42,13 @@ def fitted(images):
     return calibrated(MODEL, images)
 
 
-def test_planted_answers_are_recovered(fitted):
+def test_planted_answers_are_recovered():
+    rng = np.random.default_rng(1)
+    fitted = calibrated(MODEL, [modes(rng, pixels=5) for _ in range(1000)])
     assert fitted.answer.slope == pytest.approx(ANSWER.slope, abs=0.25)
     assert fitted.answer.area == pytest.approx(ANSWER.area, abs=0.2)
+    assert fitted.answer.colour == pytest.approx(ANSWER.colour, abs=0.4)
+    assert fitted.answer.peak == pytest.approx(ANSWER.peak, abs=0.2)
 
 
 def test_marginals_that_say_nothing_get_a_small_exponent(fitted):
@@ -69,4 +76,11 @@ def test_alternatives_that_are_not_offered_do_not_count(images, fitted):
 
 def test_close_alternatives_are_offered_once(images, fitted):
     close = replace(images[0], apart=np.full((4, 4), 0.1) - 0.09 * np.eye(4)[[0, 2, 1, 3]] - 0.1 * np.eye(4))
-    assert len(close.offered(fitted).features) == 3
+    assert len(close.offered(replace(fitted, least_useful=0.0)).features) == 3
+
+
+def test_offers_stop_where_alternatives_gain_less_than_they_cost(images):
+    """The change of a mode gains either much or nothing, whatever its usefulness."""
+    worthless = [replace(image, ious=np.array([0.5, *[0.4] * 3])) for image in images[:40]]
+    assert calibrated(MODEL, worthless).least_useful == max(LEAST)
+    assert calibrated(MODEL, [replace(image, ious=np.arange(4.0)) for image in images[:40]]).least_useful < 0.02

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mixfield.apps.pictures import intensities
-from mixfield.apps.straight_edges import flat_pixels, has_straight_edge
+from mixfield.apps.straight_edges import ImageEdges, flat_pixels, has_straight_edge
 
 LENGTH = 12
 ALL = np.ones((40, 50), bool)
@@ -81,3 +81,19 @@ def test_it_agrees_with_loops_on_random_regions():
         found.append(has_straight_edge(region, flat_pixels(intensities(image)), length))
         assert found[-1] == by_loops(region, image, length)
     assert 0 < sum(found) < len(found)
+
+
+@pytest.mark.parametrize(("size", "length"), [(100, 12), (216, 12), (360, 20)])
+def test_the_length_grows_with_the_image(size, length):
+    image = np.random.default_rng(3).uniform(0, 255, (size, 60, 3))
+    image[:40] /= 100
+    edges = ImageEdges(image)
+    assert edges.follow(box(slice(10, 15), slice(10, 9 + length), (size, 60)))
+    assert not edges.follow(box(slice(10, 15), slice(10, 10 + length), (size, 60)))
+
+
+def test_a_refined_region_follows_the_image():
+    image = np.random.default_rng(4).normal(80, 4, (40, 50, 3))
+    image[:, 25:] += 60
+    moved = ImageEdges(image).refined(box(slice(0, 40), slice(0, 23)))
+    assert (moved != box(slice(0, 40), slice(0, 25))).sum() < 10  # of eighty pixels

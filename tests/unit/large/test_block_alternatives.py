@@ -9,7 +9,7 @@ from large_images import several_blocks
 
 import mixfield as mf
 from mixfield.apps.blocks import blocks_of
-from mixfield.apps.questions import ChangeFeatures
+from mixfield.apps.change_features import ChangeFeatures, colour_levels
 from mixfield.large.block_alternatives import block_alternatives
 from mixfield.large.block_evidence import ScoreOptions, block_evidence
 
@@ -44,11 +44,11 @@ def test_a_model_gives_each_region_its_probability():
     model = replace(mf.FieldModel.default(), least_useful=0.0)
     block = blocks_of((80, 112), (80, 112), 0)[0]
     found = block_alternatives(posterior, evidence, block, block.core, model)
-    labels = np.zeros((80, 112), int)
+    labels, colours = np.zeros((80, 112), int), colour_levels(evidence.picture)
     for one in found:
         changed = labels.copy()
         changed[one.window] = 1
-        expected = model.answer.probability(ChangeFeatures.of(evidence.probs, labels, changed))
+        expected = model.answer.probability(ChangeFeatures.of(evidence.probs, labels, changed, colours))
         assert one.probability == expected
     strict = replace(model, least_useful=found[0].probability)
     assert not block_alternatives(posterior, evidence, block, block.core, strict)
