@@ -59,8 +59,10 @@ class Annotation:
         self.names = _checked_names(labels)
         self._canvas = Canvas.of(image)
         probs = None if scores is None else self._probabilities(scores, logits)
-        self._scores = None if probs is None else self._canvas.reduce(probs)
         self._initial = _initial_labels(probs, self.shape, len(self.names))
+        if probs is not None:
+            self._canvas = self._canvas.refined(self._canvas.reduce_map(self._initial))
+        self._scores = None if probs is None else self._canvas.reduce(probs)
         self._actions: list[Action] = []
         self._states: dict[int, AnnotationState] = {}  # by number of actions
         self._shown_after = 0  # number of actions before the last call of `labels` or `suggest`

@@ -6,7 +6,7 @@ Images (H, W, C) and volumes (D, H, W, C) are treated alike; pixels are voxels t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield.apps.guided_filter import GuidedFilter
 from mixfield.apps.pictures import intensities
-from mixfield.apps.region_graph import pixel_features, slic_regions
+from mixfield.apps.region_graph import pixel_features, refined_at, slic_regions
 
 Float32s = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 LARGEST = {2: 400_000, 3: 1_000_000}  # pixels of the reduced picture, by the number of axes
 REGIONS = {2: 1000, 3: 2000}  # superpixels
+FINER = 3  # times as many superpixels where labels change
 RADII, EPSILON = {2: 8, 3: 4}, 1e-4  # of the guided filter
 
 
@@ -58,6 +59,11 @@ class Canvas:
         picture = block_means(full, step)
         regions = slic_regions(picture, REGIONS[n_axes], spacing=spacing)
         return cls(full, step, picture, pixel_features(picture), regions)
+
+    def refined(self, labels: NDArray[np.integer]) -> Canvas:
+        """With smaller superpixels along the borders of a label map (h, w), which larger ones may not follow."""
+        finer = slic_regions(self.picture, FINER * REGIONS[len(self.shape)])
+        return replace(self, regions=refined_at(self.regions, finer, labels))
 
     @property
     def shape(self) -> tuple[int, ...]:

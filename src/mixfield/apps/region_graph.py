@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter, gaussian_gradient_magnitude
+from scipy.ndimage import gaussian_filter, gaussian_gradient_magnitude, maximum, minimum
 from scipy.spatial import cKDTree
 
 from mixfield.errors import MixfieldError
@@ -160,6 +160,15 @@ def cut_by(regions: Ints, strokes: Ints) -> Ints:
             divided[tuple(inside[joined == label].T)] = n
             n += 1
     return divided
+
+
+def refined_at(regions: Ints, finer: Ints, labels: NDArray[np.integer]) -> Ints:
+    """Regions (H, W), those of ``finer`` in place of each in which a label map (H, W) has several labels."""
+    count = int(regions.max()) + 1
+    numbers = np.arange(count)
+    several = minimum(labels, regions, numbers) != maximum(labels, regions, numbers)
+    found = np.where(several[regions], count + finer, regions)
+    return np.asarray(np.unique(found, return_inverse=True)[1], np.int64).reshape(regions.shape)
 
 
 def region_labels(regions: Ints, strokes: Ints, n: int) -> Ints:

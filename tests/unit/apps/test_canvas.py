@@ -58,3 +58,13 @@ def test_volumes_are_reduced_along_every_axis(monkeypatch):
     labels = np.full(volume.shape, -1)
     labels[8, 7, 5] = 3
     assert np.argwhere(found.reduce_labels(labels) == 3).tolist() == [[4, 3, 2]]
+
+
+def test_superpixels_are_smaller_along_the_borders_of_a_label_map():
+    image = np.random.default_rng(0).integers(0, 255, (200, 200, 3), np.uint8)
+    found, labels = Canvas.of(image), np.zeros((200, 200), np.uint8)
+    np.testing.assert_array_equal(found.refined(labels).regions, found.regions)
+    labels[:, 100:] = 1
+    regions = found.refined(labels).regions
+    at_border, elsewhere = (np.unique(regions[:, columns]).size for columns in (np.s_[95:105], np.s_[20:30]))
+    assert at_border > 1.5 * elsewhere

@@ -11,6 +11,7 @@ from mixfield.apps.region_graph import (
     adjacent,
     cut_by,
     pixel_features,
+    refined_at,
     region_graph,
     region_labels,
     region_means,
@@ -84,6 +85,20 @@ def test_cut_regions_have_one_label_each_and_nest(seed):
 def test_regions_that_strokes_do_not_divide_stay():
     strokes = np.array([[1, -1, -1, 0], [-1, -1, -1, -1]])
     np.testing.assert_array_equal(cut_by(REGIONS, strokes), REGIONS)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_regions_are_finer_where_labels_change_and_nowhere_else(seed):
+    rng = np.random.default_rng(seed)
+    regions, finer = np.repeat(np.arange(6), 40).reshape(12, 20), np.arange(240).reshape(12, 20) // 4
+    labels = (rng.random((12, 20)) < 0.02).astype(np.int64)
+    found = refined_at(regions, finer, labels)
+    assert np.unique(found).tolist() == list(range(found.max() + 1))
+    for region in range(6):
+        inside = regions == region
+        parts = finer if len(np.unique(labels[inside])) > 1 else regions
+        pairs = np.unique(np.stack([found[inside], parts[inside]], 1), axis=0)
+        assert len(pairs) == len(np.unique(parts[inside])) == len(np.unique(found[inside]))
 
 
 def test_similar_pairs_are_the_nearest():
