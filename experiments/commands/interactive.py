@@ -23,6 +23,7 @@ def interactive(
 ) -> None:
     """Strokes, clicks, alternatives and questions: answers to human strokes, and actions of simulated annotators."""
     from experiments.interactive import fitting, tasks
+    from experiments.interactive.ceilings import measure_ceiling
     from experiments.interactive.figure import draw
     from experiments.interactive.measure import measure
     from experiments.interactive.methods import METHODS, installed
@@ -45,6 +46,7 @@ def interactive(
         "methods": measured(measure, tasks.methods(folder, chosen), work / "methods", "photographs"),
         "persons": measured(measure_photo, tasks.persons(folder), work / "persons", "photographs"),
         "objects": measured(measure_object, tasks.objects(folder, every), work / "objects", "objects"),
+        "ceilings": measured(measure_ceiling, tasks.ceilings(folder, every), work / "ceilings", "objects"),
     }
     out.mkdir(parents=True, exist_ok=True)
     draw(folder, out / "interactive.png")

@@ -76,9 +76,15 @@ def redrawn(session: Callable[[NDArray[Any]], Session]) -> Callable[[StrokedPhot
     return lambda photo: Redrawn(session(photo.image), no_strokes(photo.truth))
 
 
-def single_mean_field(photo: StrokedPhoto) -> Redrawn:
-    """One mean field of our field over regions, with the scores of a network if there are any."""
+def single_mean_field(photo: StrokedPhoto, *, refined: bool = False) -> Redrawn:
+    """One mean field of our field, over superpixels of one size, or ``refined`` where the labels of the scores change.
+
+    The evidence has the scores of a network if there are any; ``refined`` needs them.
+    """
     canvas = Canvas.of(photo.image)
+    if refined:
+        assert photo.scores is not None
+        canvas = canvas.refined(canvas.reduce_map(photo.scores.argmax(-1)))
     probs = None if photo.scores is None else canvas.reduce(photo.scores)
 
     def answer(strokes: Labels) -> Labelings:

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import bootstrap
-from experiments.interactive.person import CLICKS, CONTROL, OFFERS, SECONDS, actions_to_wanted, seconds_to_wanted
+from experiments.interactive.person import (
+    CLICKS,
+    CONTROL,
+    OFFERS,
+    REFINED_CONTROL,
+    SECONDS,
+    WANTED,
+    actions_to_wanted,
+    seconds_to_wanted,
+)
 from experiments.measurements import Row
 from mixfield.apps.region_modes import SPREAD
 from mixfield.metrics.calibration import calibration_error
@@ -24,7 +33,15 @@ OTHER_SECONDS = {  # what a person's actions may cost instead
     "a look at the offers 0.2 with every action": {"click": 1.2, "choice": 0.6, "answer": 0.5},
 }
 PERSON_HEADS = ("seconds of a person", CLICKS, OFFERS, "ratio")
-OBJECT_HEADS = ("network", CONTROL, CLICKS, OFFERS, f"{CLICKS} / control", f"{OFFERS} / control")
+OBJECT_WAYS = (CONTROL, REFINED_CONTROL, OFFERS)
+OBJECT_HEADS = ("network", *OBJECT_WAYS)
+CEILING_HEADS = ("network", "uniform superpixels", "refined superpixels", "ideal clicks")
+OBJECT_RATIO_HEADS = (
+    "network",
+    *(f"{way} / {CONTROL}" for way in OBJECT_WAYS[1:]),
+    f"{OFFERS} / {REFINED_CONTROL}",
+    "objects that the control completes",
+)
 BELIEF_HEADS = (
     "probabilities of the alternatives",
     "answers",
@@ -65,17 +82,55 @@ def _each(rows: Sequence[Row], way: str, annotator: str, of: Callable[[Any], flo
 
 
 def object_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    """Actions to the wanted IoU, for each network."""
-    return [(network, *_actions(rows, network)) for network in dict.fromkeys(row["network"] for row in rows)]
+    """Mean actions to the wanted IoU of each way, with the number of objects that never reach it, for each network."""
+    return [
+        (network, *(f"{np.mean(_actions(part, way)):.2f} ({_unreached(part, way)})" for way in OBJECT_WAYS))
+        for network, part in _by_network(rows).items()
+    ]
 
 
-def _actions(rows: Sequence[Row], network: str) -> list[str]:
-    part = [row for row in rows if row["network"] == network]
-    control, clicks, offers = (
-        _each(part, way, "perfect", lambda states: len(actions_to_wanted(states))) for way in (CONTROL, CLICKS, OFFERS)
-    )
-    means = [f"{np.mean(values):.2f}" for values in (control, clicks, offers)]
-    return [*means, ratio(clicks, control), ratio(offers, control)]
+def object_ratio_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Ratios of these means, for each network; the last one over the objects that the control completes."""
+    pairs = [*((way, CONTROL) for way in OBJECT_WAYS[1:]), (OFFERS, REFINED_CONTROL)]
+    return [
+        (
+            network,
+            *(ratio(_actions(part, ours), _actions(part, control)) for ours, control in pairs),
+            ratio(*(_actions(_completed(part), way) for way in (OFFERS, CONTROL))),
+        )
+        for network, part in _by_network(rows).items()
+    ]
+
+
+def _completed(rows: Sequence[Row]) -> list[Row]:
+    """Those of the objects on which the control reaches the wanted IoU."""
+    names = {row["photo"] for row in rows if row["way"] == CONTROL and row["states"][-1]["iou"] >= WANTED}
+    return [row for row in rows if row["photo"] in names]
+
+
+def ceiling_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Means of ideal clicks, and numbers of objects that superpixels can represent, for each network."""
+    return [
+        (
+            network,
+            *(f"{sum(row[kind] >= WANTED for row in part)} of {len(part)}" for kind in ("uniform", "refined")),
+            f"{np.mean([row['ideal'] for row in part]):.2f}",
+        )
+        for network, part in _by_network(rows).items()
+    ]
+
+
+def _by_network(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    return {name: [row for row in rows if row["network"] == name] for name in dict.fromkeys(r["network"] for r in rows)}
+
+
+def _actions(rows: Sequence[Row], way: str) -> list[float]:
+    """Actions to the wanted IoU on each object."""
+    return _each(rows, way, "perfect", lambda states: len(actions_to_wanted(states)))
+
+
+def _unreached(rows: Sequence[Row], way: str) -> int:
+    return int(sum(_each(rows, way, "perfect", lambda states: states[-1]["iou"] < WANTED)))
 
 
 def action_shares(rows: Sequence[Row]) -> str:

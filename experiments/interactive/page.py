@@ -9,14 +9,19 @@ from experiments.interactive.measure import CARELESS, MOST_CLICKS
 from experiments.interactive.methods import OURS
 from experiments.interactive.offers import (
     BELIEF_HEADS,
+    CEILING_HEADS,
     OBJECT_HEADS,
+    OBJECT_RATIO_HEADS,
     PERSON_HEADS,
     action_shares,
     belief_row,
+    ceiling_rows,
     left_out_score,
+    object_ratio_rows,
     object_rows,
     person_rows,
 )
+from experiments.interactive.person import CONTROL, OFFERS, REFINED_CONTROL
 from experiments.interactive.summary import (
     CLICK_HEADS,
     RATIO_HEADS,
@@ -39,7 +44,7 @@ def write_page(rows: dict[str, list[Row]], made_by: Row, out: Path) -> Path:
 
 
 def page_text(results: Results) -> str:
-    """The page of the numbers of ``interactive.json``: rows of ``methods``, ``persons`` and ``objects``."""
+    """The page of the numbers of ``interactive.json``: ``methods``, ``persons``, ``objects`` and ``ceilings``."""
     methods, persons, objects = (results[kind] for kind in ("methods", "persons", "objects"))
     return PageTemplate.read("interactive").fill(
         command=results["made_by"]["command"],
@@ -54,6 +59,11 @@ def page_text(results: Results) -> str:
         actions=action_shares(persons),
         n_objects=len({row["photo"] for row in objects}),
         objects=markdown_table(OBJECT_HEADS, object_rows(objects)),
+        control=CONTROL,
+        offers=OFFERS,
+        refined_control=REFINED_CONTROL,
+        object_ratios=markdown_table(OBJECT_RATIO_HEADS, object_ratio_rows(objects)),
+        ceilings=markdown_table(CEILING_HEADS, ceiling_rows(results["ceilings"])),
         object_actions=action_shares(objects),
         belief=markdown_table(BELIEF_HEADS, _belief(results)),
         **_left_out(methods),

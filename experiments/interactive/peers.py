@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -50,9 +49,7 @@ def random_walker(image: NDArray[Any]) -> Session:
     def answer(strokes: Labels) -> Labelings:
         marked = with_background(strokes)
         seeds = np.where(marked == UNKNOWN, 0, np.where(marked == OBJECT, 1, 2))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # probabilities outside [0, 1] by a tolerance
-            labels = walk(image, seeds, beta=WALKER_BETA, mode="cg_j", channel_axis=-1, tol=1e-3)
+        labels = walk(image, seeds, beta=WALKER_BETA, mode="bf", channel_axis=-1)
         return np.asarray(labels == 1, np.int64)[None]
 
     return answer

@@ -25,6 +25,7 @@ WANTED = 0.9  # IoU at which the person is content
 MOST = 20  # actions
 SURE = 0.8  # share of the region of a question that has the new label where a person says yes
 CLICKS, OFFERS, CONTROL = "clicks alone", "alternatives and questions", "mean field, clicks"
+REFINED_CONTROL = "mean field of refined regions, clicks"
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,17 @@ def measure_object(data: Path, name: str, way: str, network: Network) -> Row:
 def _measured(photo: StrokedPhoto, way: str, annotator: str) -> Row:
     who = make_annotator(annotator, photo.name)
     with ignore_warnings():
-        states = without_modes(photo, who) if way == CONTROL else with_modes(photo, who, offers=way == OFFERS)
-    return {"photo": photo.name, "way": way, "annotator": annotator, "states": list(states)}
+        if way in (CONTROL, REFINED_CONTROL):
+            states = without_modes(photo, who, refined=way == REFINED_CONTROL)
+        else:
+            states = with_modes(photo, who, offers=way == OFFERS)
+        rows = list(states)
+    return {"photo": photo.name, "way": way, "annotator": annotator, "states": rows}
 
 
-def without_modes(photo: StrokedPhoto, annotator: Annotator) -> Iterator[Row]:
-    """The control: the scores' own labels corrected by clicks, with one mean field after each click."""
-    tool = single_mean_field(photo)
+def without_modes(photo: StrokedPhoto, annotator: Annotator, *, refined: bool = False) -> Iterator[Row]:
+    """The controls: the scores' own labels corrected by clicks, with one mean field after each click."""
+    tool = single_mean_field(photo, refined=refined)
     labels = _first_labels(photo)
     yield {"iou": _iou(labels, photo)}
     for _ in range(MOST):

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.interactive.measure import CARELESS
 from experiments.interactive.objects import object_names
-from experiments.interactive.person import CLICKS, CONTROL, OFFERS
+from experiments.interactive.person import CLICKS, CONTROL, OFFERS, REFINED_CONTROL
 from experiments.interactive.photographs import photo_names
 
 Tasks = dict[str, tuple[Any, ...]]
@@ -38,12 +38,19 @@ def persons(data: Path) -> Tasks:
 
 def objects(data: Path, every: int = 1) -> Tasks:
     """A person on the objects that the weights were not fitted to, with the scores of both networks."""
+    ways = (CONTROL, REFINED_CONTROL, OFFERS)
     return {
-        f"{name} {way} {network}": (data, name, way, network)
-        for name in object_names(data)[::2][::every]
-        for network in NETWORKS
-        for way in (CONTROL, CLICKS, OFFERS)
+        f"{name} {way} {network}": (data, name, way, network) for name, network in _judged(data, every) for way in ways
     }
+
+
+def ceilings(data: Path, every: int = 1) -> Tasks:
+    """The same objects."""
+    return {f"{name} {network}": (data, name, network) for name, network in _judged(data, every)}
+
+
+def _judged(data: Path, every: int) -> list[tuple[str, str]]:
+    return [(name, network) for name in object_names(data)[::2][::every] for network in NETWORKS]
 
 
 def fits(data: Path) -> Tasks:

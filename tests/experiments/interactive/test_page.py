@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from experiments.interactive.page import write_page
-from experiments.interactive.person import CLICKS, CONTROL, OFFERS
+from experiments.interactive.person import CLICKS, CONTROL, OFFERS, REFINED_CONTROL
 
 
 def methods(annotator):
@@ -29,6 +29,7 @@ def persons(annotator, **more):
         CLICKS: states("click", "click"),
         OFFERS: [{**state, **offered} for state in states("click", "choice")],
         CONTROL: states("click", "click", "click", "click"),
+        REFINED_CONTROL: states("click", "click", "click")[:-1],  # 90 % is not reached
     }
     return [
         {"photo": name, "way": way, "annotator": annotator, "states": found, **more}
@@ -43,13 +44,19 @@ def test_page_has_the_numbers(tmp_path):
         "methods": [*methods("perfect"), *methods("careless")],
         "persons": [*persons("perfect"), *persons("careless")],
         "objects": persons("perfect", network="dl513"),
+        "ceilings": [
+            {"photo": name, "network": "dl513", "uniform": 0.85, "refined": iou, "ideal": ideal}
+            for name, iou, ideal in (("one", 0.89, 1), ("two", 0.95, 2))
+        ],
     }
     text = write_page(rows, made_by, tmp_path).read_text()
     assert "| mixture | 0.500 [0.500, 0.500] | 0.750 [0.750, 0.750] |" in text
     assert text.count("| mixture | 2.0 [2.0, 2.0] | 3.0 [3.0, 3.0] | 0.20 |") == 2
     assert "| other | 0.50 [0.50, 0.50] | 0.50 [0.50, 0.50] |" in text
     assert "| click 1, choice 0.4, yes/no 0.3 | 2.00 | 1.40 | 0.70 [0.70, 0.70] |" in text
-    assert "| dl513 | 4.00 | 2.00 | 2.00 | 0.50 [0.50, 0.50] | 0.50 [0.50, 0.50] |" in text
+    assert "| dl513 | 4.00 (0) | 20.00 (2) | 2.00 (0) |" in text
+    assert "| dl513 | 5.00 [5.00, 5.00] | 0.50 [0.50, 0.50] | 0.10 [0.10, 0.10] | 0.50 [0.50, 0.50] |" in text
+    assert "| dl513 | 0 of 2 | 1 of 2 | 1.50 |" in text
     assert "4 clicks, 4 choices, 0 answers" in text
     assert "| human strokes | 4 | 0.00 | 0.60 | 0.600 | -0.22 [-0.22, -0.22] |" in text
     assert json.loads((tmp_path / "interactive.json").read_text())["objects"] == rows["objects"]

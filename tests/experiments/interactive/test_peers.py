@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.interactive.peers import graph_cut, histogram_costs, neighbour_costs, with_background
+from experiments.interactive.peers import graph_cut, histogram_costs, neighbour_costs, random_walker, with_background
 
 TRUTH = np.zeros((20, 30), np.int64)
 TRUTH[5:15, 8:22] = 1
@@ -34,3 +34,8 @@ def test_borders_are_cheap_across_edges():
 def test_the_cut():
     pytest.importorskip("maxflow")
     np.testing.assert_array_equal(graph_cut(IMAGE)(STROKES)[0], TRUTH)
+
+
+def test_the_random_walk():
+    pytest.importorskip("skimage")
+    np.testing.assert_array_equal(random_walker(IMAGE)(STROKES)[0], TRUTH)

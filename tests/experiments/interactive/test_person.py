@@ -29,12 +29,13 @@ def test_a_person_stops_when_the_answer_is_good(offers):
     assert ("ious" in states[1]) == offers
 
 
-def test_scores_are_where_the_control_starts():
+@pytest.mark.parametrize("refined", [False, True])
+def test_scores_are_where_the_controls_start(refined):
     half = np.zeros((40, 60, 2), np.float32)
     half[..., 1] = 0.1
     half[10:30, 15:30, 1] = 0.8
     half[..., 0] = 1 - half[..., 1]
-    states = list(person.without_modes(photo(half), PerfectAnnotator()))
+    states = list(person.without_modes(photo(half), PerfectAnnotator(), refined=refined))
     assert states[0]["iou"] == object_iou(half.argmax(-1), photo().truth) == 0.5
     assert states[-1]["iou"] > 0.5
 
