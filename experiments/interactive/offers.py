@@ -38,9 +38,10 @@ OBJECT_HEADS = ("network", *OBJECT_WAYS)
 CEILING_HEADS = ("network", "uniform superpixels", "refined superpixels", "ideal clicks")
 OBJECT_RATIO_HEADS = (
     "network",
-    *(f"{way} / {CONTROL}" for way in OBJECT_WAYS[1:]),
-    f"{OFFERS} / {REFINED_CONTROL}",
-    "objects that the control completes",
+    "refined control / control",
+    "mixture / control",
+    "mixture / refined control",
+    "mixture / control, where the control completes",
 )
 BELIEF_HEADS = (
     "probabilities of the alternatives",

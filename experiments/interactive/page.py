@@ -21,7 +21,7 @@ from experiments.interactive.offers import (
     object_rows,
     person_rows,
 )
-from experiments.interactive.person import CONTROL, OFFERS, REFINED_CONTROL
+from experiments.interactive.person import CONTROL
 from experiments.interactive.summary import (
     CLICK_HEADS,
     RATIO_HEADS,
@@ -60,8 +60,6 @@ def page_text(results: Results) -> str:
         n_objects=len({row["photo"] for row in objects}),
         objects=markdown_table(OBJECT_HEADS, object_rows(objects)),
         control=CONTROL,
-        offers=OFFERS,
-        refined_control=REFINED_CONTROL,
         object_ratios=markdown_table(OBJECT_RATIO_HEADS, object_ratio_rows(objects)),
         ceilings=markdown_table(CEILING_HEADS, ceiling_rows(results["ceilings"])),
         object_actions=action_shares(objects),
