@@ -18,6 +18,8 @@ DIFFERENCES = (
     ("best of 4", "control"),
     ("best of 4", "harder control"),
     ("KSP", "mean field"),
+    ("KSP", "KSP, independent frames"),
+    ("mean field", "mean field, not fitted"),
     ("KSP*", "KSP"),
     ("KSP*", "KSP, heaviest mode"),
     ("blobs", "cells"),

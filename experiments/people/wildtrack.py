@@ -1,7 +1,7 @@
 """WILDTRACK: its cameras, and silhouettes made from the boxes of its annotations, for there is no footage.
 
-The boxes are clean, or 10 % of them are missing, the others shifted by up to 5 and dilated by 3 pixels of an image of
-480 x 270: fixed before anything was measured.
+The boxes are clean, or 10 % of them are missing, the others shifted by up to 5 and dilated by 3 pixels: fixed before
+anything was measured.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _arrays
 from mixfield.errors import MixfieldError
 from mixfield.io import read_cameras
 from mixfield.scene import Scene
@@ -42,6 +43,7 @@ class Wildtrack:
     folder : of calibrations and annotations.
     views : names of the cameras.
     noisy : whether silhouettes are dropped, shifted and dilated.
+    pixel : side, in pixels of the annotations, of the pixels in which silhouettes are drawn, shifted and dilated.
     region : names of the cameras of which one must see a cell from at most `FARTHEST` metres; empty for the whole area.
     """
 
@@ -49,6 +51,7 @@ class Wildtrack:
     views: tuple[str, ...] = CAMERAS
     noisy: bool = False
     region: tuple[str, ...] = ()
+    pixel: int = REDUCTION
 
     def __post_init__(self) -> None:
         if not self.folder.is_dir():
@@ -73,7 +76,9 @@ class Wildtrack:
         """The silhouettes of a frame in each view, reduced."""
         rng = np.random.default_rng(frame)
         noise = {name: _Noise.draw(rng, len(self._people(frame)), self.noisy) for name in CAMERAS}
-        return [_silhouettes(_boxes(self._people(frame), CAMERAS.index(name)), noise[name]) for name in self.views]
+        boxes = {name: _boxes(self._people(frame), CAMERAS.index(name), self.pixel) for name in self.views}
+        drawn = [_silhouettes(boxes[name], noise[name], self.pixel) for name in self.views]
+        return [_arrays.block_means(mask, REDUCTION // self.pixel) for mask in drawn]
 
     def truth(self, frames: Sequence[int]) -> dict[int, Floats]:
         """(k, 2) true positions in the region."""
@@ -117,17 +122,17 @@ def _positions(people: list[dict[str, Any]]) -> Floats:
     return np.stack([AREA[0] + STEP * column, AREA[1] + STEP * row], axis=-1)
 
 
-def _boxes(people: list[dict[str, Any]], view: int) -> NDArray[np.int64]:
-    """(k, 4) left, top, right, bottom in the reduced image; empty where a person is not seen."""
+def _boxes(people: list[dict[str, Any]], view: int, pixel: int) -> NDArray[np.int64]:
+    """(k, 4) left, top, right, bottom in pixels of side ``pixel``; empty where a person is not seen."""
     views = [person["views"][view] for person in people]
     boxes = np.array([[one[key] for key in ("xmin", "ymin", "xmax", "ymax")] for one in views], np.float64)
     seen = (boxes != -1).any(1)
-    return np.where(seen[:, None], np.rint(boxes / REDUCTION), 0).astype(np.int64)
+    return np.where(seen[:, None], np.rint(boxes / pixel), 0).astype(np.int64)
 
 
-def _silhouettes(boxes: NDArray[np.int64], noise: _Noise) -> Floats:
-    """(H, W) union of the boxes."""
-    width, height = SIZE[0] // REDUCTION, SIZE[1] // REDUCTION
+def _silhouettes(boxes: NDArray[np.int64], noise: _Noise, pixel: int) -> Floats:
+    """(H, W) union of the boxes, in pixels of side ``pixel``."""
+    width, height = SIZE[0] // pixel, SIZE[1] // pixel
     mask = np.zeros((height, width))
     grown = boxes + np.tile(noise.shift, 2) + noise.dilation * np.array([-1, -1, 1, 1])
     drawn = noise.kept & (boxes[:, 2] > boxes[:, 0])

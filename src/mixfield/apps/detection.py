@@ -16,14 +16,14 @@ from mixfield.criteria.phase_transition import EntropyGap, PhaseTransition
 from mixfield.energy.occupancy import Occupancy
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.mixture.tree import infer
+from mixfield.mixture.tree import best_first, breadth_first, infer
 from mixfield.scene.scene import Scene
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 Floats = NDArray[np.float64]
 
-CRITERIA = ("field", "neighbourhood", "paper")
+CRITERIA = ("field", "count", "neighbourhood", "paper")
 UNLIKELY = 0.05  # probability up to which cells do not count for positions
 
 
@@ -46,6 +46,8 @@ def detect(
     masks : one foreground mask (height, width) per view, taken at the same time, see `Occupancy`.
     n_modes : number of explanations.
     criterion : where to cut.  ``"field"`` (default): people that are nearly detected and people that are nearly not;
+        ``"count"``: the same, but first those that change the number of people, 1.5 m apart, and breadth first, so
+        that modes differ in several places: for crowds in which people hide each other;
         ``"neighbourhood"``: the paper's rule with the entropy of neighbourhoods; ``"paper"``: the paper's rule, the
         cell with the largest entropy gap and its neighbours; or an object with ``propose``.
     solver : tolerance, iteration limit and threads; by default those of `Occupancy`.
@@ -64,6 +66,7 @@ def detect(
         n_modes,
         rng=rng,
         criterion=_criterion(criterion, scene),
+        order=breadth_first if criterion == "count" else best_first,
         solver=solver,
         progress=progress,
     )
@@ -114,8 +117,8 @@ def _criterion(choice: str | Criterion, scene: Scene) -> Criterion:
         return choice
     if choice not in CRITERIA:
         raise MixfieldError(f"criterion must be one of {', '.join(CRITERIA)} or an object with propose, got {choice!r}")
-    if choice == "field":
-        return FieldRanked.for_scene(scene)
+    if choice in ("field", "count"):
+        return FieldRanked.for_scene(scene, count_first=choice == "count")
     radius = place_radius(scene)
     if choice == "neighbourhood":
         return NeighbourhoodEntropy(radius=radius)

@@ -113,6 +113,7 @@ class Tracker:
         frame_rate: float | None = None,
         max_speed: float = MAX_SPEED,
         step_deviation: float | None = None,
+        prior: float | None = None,
         doors: str | ArrayLike = "border",
         entry_cost: float = ENTRY_COST,
         clip: float = CLIP,
@@ -127,7 +128,7 @@ class Tracker:
         if not time_limit > 0:
             raise MixfieldError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
         self.ground, self.frame_rate = scene if isinstance(scene, Ground) else scene.ground, frame_rate
-        step = (frame_rate, max_speed, step_deviation)
+        step = (frame_rate, max_speed, step_deviation, prior)
         self.motion = _motion(self.ground, *step, _doors(doors, self.ground), entry_cost)
         self._clip, self._price = clip, price
         self._evidence = EvidenceStream(self.ground, cameras_of(scene, homography), recall)
@@ -173,17 +174,19 @@ def _motion(
     frame_rate: float | None,
     max_speed: float,
     step_deviation: float | None,
+    prior: float | None,
     doors: NDArray[np.bool_],
     entry_cost: float,
 ) -> Motion:
     """The motion, its lengths in cells."""
     if frame_rate is None:
         sigma = math.inf if step_deviation is None else step_deviation
-        return Motion(ground.shape, 1, doors, entry_cost, sigma=sigma / ground.cell)
+        return Motion(ground.shape, 1, doors, entry_cost, sigma=sigma / ground.cell, prior=prior)
     rate = _arrays.positive("frame_rate", frame_rate)
     reach = _arrays.positive("max_speed", max_speed) / rate / ground.cell
     sigma = math.hypot(WALKING / rate, LOCALISATION) if step_deviation is None else step_deviation
-    return Motion(ground.shape, max(1, math.floor(reach + 1e-9)), doors, entry_cost, reach, sigma / ground.cell)
+    radius = max(1, math.floor(reach + 1e-9))
+    return Motion(ground.shape, radius, doors, entry_cost, reach, sigma / ground.cell, prior)
 
 
 def _doors(doors: str | ArrayLike, ground: Ground) -> NDArray[np.bool_]:

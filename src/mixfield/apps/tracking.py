@@ -148,6 +148,7 @@ def track(
     frame_rate: float | None = None,
     max_speed: float = MAX_SPEED,
     step_deviation: float | None = None,
+    prior: float | None = None,
     doors: str | ArrayLike = "border",
     entry_cost: float = ENTRY_COST,
     clip: float = CLIP,
@@ -175,6 +176,10 @@ def track(
     step_deviation : sigma, the standard deviation in metres of a step along x and along y: a step over d metres costs
         d^2 / 2 sigma^2.  By default sqrt((0.9 / frame_rate)^2 + 0.2^2): people walk at 1.3 m/s, and are localised to
         0.2 m; without a frame rate, and with ``math.inf``, steps cost nothing.
+    prior : probability of an occupied cell that posteriors contain, ``scene.prior`` for those of `mixfield.detect`.
+        With it a step costs minus its log-probability, which replaces the prior of the cell, so that tracks continue
+        where people hide each other for some frames.  By default each frame counts with its own prior, as in the
+        article.
     doors : where tracks begin and end: ``"border"``, ``"anywhere"``, ``"nowhere"``, or (rows, columns) booleans.  In
         the first and the last frame they begin and end anywhere.
     entry_cost : cost of each track in nats: minus the log-probability that a person enters.  0 in the article, where a
@@ -209,6 +214,7 @@ def track(
         frame_rate=frame_rate,
         max_speed=max_speed,
         step_deviation=step_deviation,
+        prior=prior,
         doors=doors,
         entry_cost=entry_cost,
         clip=clip,

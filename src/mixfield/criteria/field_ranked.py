@@ -26,6 +26,7 @@ Int64s = NDArray[np.int64]
 PLACE = 0.35  # metres around a point that belong to the same place
 CLEAR = 0.5  # metres that a possible other person keeps from those already found
 SPACING = 0.75  # metres between two people
+COUNT_UPDATES = 40  # of a trial after which people are counted
 
 
 def place_radius(scene: Scene) -> int:
@@ -50,6 +51,9 @@ class FieldRanked:
     additions, removals : empty and occupied places that are tried.
     updates : length of a trial.
     proposals : how many are proposed, best first.
+    count_first : whether flips after which another number of people are ``within`` come before all others, most of
+        which move a person by less than a metre.  Then places keep twice ``spacing`` from those of earlier cuts, where
+        the same person would be cut again, so that modes differ in several people.
     within : (n,) cells in which places are looked for; None for all.
     """
 
@@ -61,10 +65,11 @@ class FieldRanked:
     removals: int = 16
     updates: int = 10
     proposals: int = 8
+    count_first: bool = False
     within: NDArray[np.bool_] | None = None
 
     @classmethod
-    def for_scene(cls, scene: Scene) -> FieldRanked:
+    def for_scene(cls, scene: Scene, *, count_first: bool = False) -> FieldRanked:
         """The criterion with lengths in cells of the ground of a scene."""
         cell, radius = scene.ground.cell, place_radius(scene)
         visible = np.any([view.visible for view in scene.views], axis=0)
@@ -73,6 +78,8 @@ class FieldRanked:
             reach=round(SPACING / cell) if radius else 0,
             clear=CLEAR / cell,
             spacing=SPACING / cell,
+            count_first=count_first,
+            updates=COUNT_UPDATES if count_first else cls.updates,
             within=visible & scene.interest.ravel(),
         )
 
@@ -80,8 +87,10 @@ class FieldRanked:
         groups, occupied = self._places(leaf)
         if not groups:
             return
-        score = self._try(leaf, groups, occupied)
-        for k in np.argsort(-score, kind="stable")[: self.proposals]:
+        flipped = self._try(leaf, groups, occupied)
+        score = leaf.solver.bounds(flipped)
+        same = (self._count(flipped) == self._count(leaf.q)) & self.count_first
+        for k in np.lexsort((-score, same))[: self.proposals]:
             yield Proposal(Cardinality(groups[k], np.array(1), 1), score=float(score[k]))
 
     def _places(self, leaf: Leaf) -> tuple[list[Int64s], NDArray[np.bool_]]:
@@ -91,6 +100,9 @@ class FieldRanked:
         logit, taken = field[:, 0] - field[:, 1], leaf.q[:, 1] > 0.5
         free: NDArray[np.bool_] = np.asarray(leaf.cell.allowed.all(1))
         wanted = free if self.within is None else free & self.within
+        members = free
+        if self.count_first:  # a person beyond ``within`` is not counted, one beside an earlier cut would be cut again
+            wanted = members = wanted & _away(leaf, 2 * self.spacing)
         nearest, away = np.arange(len(free)), np.full(len(free), np.inf)
         if taken.any():
             from scipy.ndimage import distance_transform_edt
@@ -101,14 +113,14 @@ class FieldRanked:
         added = apart(empty[np.argsort(-logit[empty], kind="stable")], self.spacing, shape, self.additions)
         held = np.flatnonzero(wanted & taken)
         removed = held[np.argsort(logit[held], kind="stable")][: self.removals]
-        groups = [_group(int(c), box(int(c), self.radius, shape), free) for c in added]
+        groups = [_group(int(c), box(int(c), self.radius, shape), members) for c in added]
         for c in removed.tolist():
             around = box(c, self.reach, shape)
             groups.append(_group(c, around[nearest[around] == c], free))
         return groups, np.arange(len(groups)) >= len(added)
 
     def _try(self, leaf: Leaf, groups: list[Int64s], occupied: NDArray[np.bool_]) -> Floats:
-        """Bounds (k,) that short runs reach with each place flipped."""
+        """Marginals (k, n, 2) that short runs reach with each place flipped."""
         bias = np.repeat(leaf.cell.bias[None], len(groups), 0)
         q = np.repeat(leaf.q[None], len(groups), 0)
         for k, group in enumerate(groups):
@@ -116,8 +128,22 @@ class FieldRanked:
             bias[k, flipped, 1 if occupied[k] else 0] = np.inf
             q[k, flipped] = [1.0, 0.0] if occupied[k] else [0.0, 1.0]
         tilt = Tilt(bias, np.arange(len(groups), dtype=np.int32))
-        run = leaf.solver.solve(q, tilt, tolerance=1e-3, max_iterations=self.updates)
-        return leaf.solver.bounds(run.q)
+        return leaf.solver.solve(q, tilt, tolerance=1e-3, max_iterations=self.updates).q
+
+    def _count(self, q: Floats) -> Int64s:
+        """(...) number of occupied cells ``within`` of marginals (..., n, 2)."""
+        occupied = q[..., 1] > 0.5
+        return np.asarray((occupied if self.within is None else occupied & self.within).sum(-1))
+
+
+def _away(leaf: Leaf, distance: float) -> NDArray[np.bool_]:
+    """(n,) cells farther than ``distance`` from all groups that were cut to make a leaf."""
+    from scipy.ndimage import distance_transform_edt
+
+    uncut = np.ones(len(leaf.q), bool)
+    for constraint in leaf.cell.constraints:
+        uncut[constraint.group] = False
+    return uncut if uncut.all() else distance_transform_edt(uncut.reshape(leaf.energy.shape)).ravel() > distance
 
 
 def _group(centre: int, around: Int64s, free: NDArray[np.bool_]) -> Int64s:

@@ -30,6 +30,10 @@ class Motion:
     reach : cells that a person moves at most in any direction, infinite for all cells within ``radius``.  The eight
         cells around a cell are always within reach.
     sigma : standard deviation of a step along each axis, in cells; a step over d cells costs d^2 / 2 sigma^2.
+    prior : probability of an occupied cell that the costs of cells contain.  A person who was in reach a frame ago is
+        more probable than that, so a step over d cells costs -log p(d) + log(prior / (1 - prior)): it replaces the
+        prior of the cell by the probability p(d), proportional to exp(-d^2 / 2 sigma^2), of the step.  None as in the
+        article, where cells of successive frames are independent.
     doors : (rows, columns) cells where tracks may begin and end in any frame; in the first and last frame all cells.
     entry_cost : cost of each track, paid where it begins; 0 in the article, 45 in its authors' program.
     """
@@ -40,6 +44,7 @@ class Motion:
     entry_cost: float = 0.0
     reach: float = np.inf
     sigma: float = np.inf
+    prior: float | None = None
 
     def __post_init__(self) -> None:
         _arrays.at_least("radius", self.radius, 1)
@@ -55,6 +60,8 @@ class Motion:
         for name, value in (("reach", self.reach), ("sigma", self.sigma)):
             if not value > 0:
                 raise MixfieldError(f"{name} must be a number of cells above 0, got {value!r}")
+        if self.prior is not None and not 0 < self.prior < 1:
+            raise MixfieldError(f"prior must be a probability between 0 and 1, got {self.prior!r}")
 
     @property
     def n(self) -> int:
@@ -76,8 +83,19 @@ class Motion:
 
     @cached_property
     def step_cost(self) -> Floats:
-        """(S,) d^2 / 2 sigma^2 of each of the ``steps``."""
-        return np.asarray((self.steps**2).sum(1) / (2.0 * self.sigma**2))
+        """(S,) cost of each of the ``steps``: d^2 / 2 sigma^2, and with a prior what every step costs."""
+        return self._squared(self.steps) + self._any_step
+
+    @cached_property
+    def _any_step(self) -> float:
+        """log sum_steps exp(-d^2 / 2 sigma^2) + log(prior / (1 - prior)); 0 without a prior."""
+        if self.prior is None:
+            return 0.0
+        return float(np.log(np.exp(-self._squared(self.steps)).sum()) + np.log(self.prior) - np.log1p(-self.prior))
+
+    def _squared(self, steps: Ints) -> Floats:
+        """(S,) d^2 / 2 sigma^2 of steps (S, 2)."""
+        return np.asarray((steps**2).sum(1) / (2.0 * self.sigma**2))
 
     @cached_property
     def neighbours(self) -> Ints:
@@ -90,8 +108,8 @@ class Motion:
 
     def cost_of(self, cells: Ints) -> float:
         """Cost of the steps along a path of cells."""
-        row, column = np.divmod(cells, self.shape[1])
-        return float((np.diff(row) ** 2 + np.diff(column) ** 2).sum() / (2.0 * self.sigma**2))
+        steps = np.diff(np.stack(np.divmod(cells, self.shape[1]), axis=1), axis=0)
+        return float((self._squared(steps) + self._any_step).sum())
 
     def widen(self, cells: Bools) -> Bools:
         """Cells (..., n) within reach of the marked ones."""

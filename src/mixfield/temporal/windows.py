@@ -178,7 +178,7 @@ def _continue_tracks(costs: ModeCosts, motion: Motion, boundary: _Boundary, limi
     cell[0, cells] = 0.0
     mode = np.where(np.arange(K) == 0, 0.0, np.inf)
     extended = ModeCosts(np.concatenate([mode[None], costs.mode]), np.concatenate([cell[None], costs.cell]))
-    largest = np.abs(np.where(np.isfinite(costs.cell), costs.cell, 0.0)).max((1, 2)) + motion.step_cost.max()
+    largest = np.abs(np.where(np.isfinite(costs.cell), costs.cell, 0.0)).max((1, 2)) + np.abs(motion.step_cost).max()
     reward = 1.0 + 2.0 * largest.sum()
     first = np.full(motion.n, np.inf)
     first[cells] = -reward

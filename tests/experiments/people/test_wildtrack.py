@@ -40,6 +40,14 @@ def test_noise_differs_by_frame_and_not_by_run(clean):
     assert (first[0] != clean.masks(0)[0]).any()
 
 
+def test_noise_is_counted_in_pixels(clean):
+    """Silhouettes are shifted four times less in pixels of a quarter of the side; nothing else changes."""
+    noisy, exact = (Wildtrack(clean.folder, ("CVLab1",), noisy=one, pixel=1).masks(0)[0] for one in (True, False))
+    assert np.abs(exact - clean.masks(0)[0]).mean() < 0.01
+    reduced = Wildtrack(clean.folder, ("CVLab1",), noisy=True).masks(0)[0]
+    assert 0 < np.abs(noisy - exact).mean() < np.abs(reduced - exact).mean()
+
+
 def test_region_of_one_camera(clean):
     one = Wildtrack(clean.folder, ("CVLab1",), region=("CVLab1",))
     assert 0 < len(one.truth([0])[0]) < len(clean.truth([0])[0])

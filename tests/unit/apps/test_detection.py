@@ -57,7 +57,7 @@ def test_every_mode_lives_in_its_cell_and_cells_do_not_overlap():
 
 
 @pytest.mark.parametrize(
-    "criterion", ["field", "neighbourhood", "paper", mf.criteria.FieldRanked(radius=2, proposals=2)]
+    "criterion", ["field", "count", "neighbourhood", "paper", mf.criteria.FieldRanked(radius=2, proposals=2)]
 )
 def test_every_criterion_gives_a_mixture(criterion):
     walk = mf.datasets.walking_people(3, 1, 1, rng=2)
@@ -83,7 +83,7 @@ def test_an_empty_frame_is_empty():
 
 def test_unknown_criterion_is_named():
     walk = mf.datasets.walking_people(1, 1, 1)
-    with pytest.raises(MixfieldError, match="field, neighbourhood, paper"):
+    with pytest.raises(MixfieldError, match="field, count, neighbourhood, paper"):
         mf.detect(walk.scene, walk.masks[0], criterion="best")
 
 

@@ -255,6 +255,21 @@ def test_steps_have_a_price():
     assert [np.ptp(rows["y"]) < 0.3 for rows in priced.by_identity.values()] == [True, True]
 
 
+def test_with_a_prior_a_hidden_person_stays_the_same():
+    """A person is hidden for two frames: the cells there have the prior.  Two tracks cost less than to pay it twice."""
+    ground, prior = Ground((3, 12), 0.25), 0.005
+    q = np.full((8, 3, 12), prior)
+    for t in (0, 1, 2, 5, 6, 7):
+        q[t] = 1e-6
+        q[t, 1, 2 + t] = 0.99
+    frames = [mf.MixturePosterior((mf.Mode(np.stack([1 - p, p], -1), 0.0),)) for p in q]
+    options = {"frame_rate": 4.0, "doors": "anywhere"}
+    independent, tracks = (mf.track(frames, ground, prior=p, **options) for p in (None, prior))
+    assert [len(rows) for rows in independent.by_identity.values()] == [3, 3]
+    assert [len(rows) for rows in tracks.by_identity.values()] == [8]
+    assert tracks.cost == pytest.approx(tracks.bound)
+
+
 # ---------------------------------------------------------------- maps and detections
 
 

@@ -49,6 +49,29 @@ def test_places_stay_within(leaf, walk):
     assert all(within.ravel()[p.constraint.group[0]] for p in proposals)
 
 
+def test_changes_of_the_number_of_people_come_first(leaf):
+    """Long runs with each proposal flipped: at first they end with more or fewer people, then with as many."""
+    ranked = mf.criteria.FieldRanked(updates=60, proposals=30, count_first=True)
+    proposals, occupied = list(ranked.propose(leaf)), leaf.q[:, 1] > 0.5
+    groups = [p.constraint.group for p in proposals]
+    flipped = ranked._try(leaf, groups, np.array([occupied[group].any() for group in groups]))
+    changed = (flipped[..., 1] > 0.5).sum(1) != occupied.sum()
+    assert 0 < changed.sum() < len(changed)
+    assert changed.tolist() == sorted(changed, reverse=True)
+    for part in (changed, ~changed):
+        scores = [p.score for p, here in zip(proposals, part, strict=True) if here]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_place_is_cut_once(walk):
+    """With ``count_first``, the places of a half of a cut keep their distance from it."""
+    posterior = mf.detect(walk.scene, walk.masks[0], 4, criterion="count")
+    shape = walk.scene.ground.shape
+    for mode in posterior.modes:
+        first, second = (np.stack(np.unravel_index(c.group, shape), axis=-1) for c in mode.constraints)
+        assert np.linalg.norm(first[:, None] - second[None, :1], axis=-1).min() > 1.5 / walk.scene.ground.cell
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -60,6 +83,7 @@ def test_places_stay_within(leaf, walk):
         {"removals": 1},
         {"updates": 1},
         {"proposals": 3},
+        {"count_first": True},
     ],
 )
 def test_every_option_matters(leaf, changed):

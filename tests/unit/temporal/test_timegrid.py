@@ -38,12 +38,27 @@ def test_reach_is_a_circle_and_a_step_costs_its_squared_length():
     assert len(Motion((9, 9), 1, reach=0.1).steps) == 9  # the cells around are always within reach
 
 
+@pytest.mark.parametrize("sigma", [0.8, np.inf])
+def test_with_a_prior_steps_cost_their_probability(sigma):
+    """-log p(step), which replaces the log-odds of the prior that the cost of the cell contains."""
+    motion = Motion((9, 9), 2, reach=2.3, sigma=sigma, prior=0.01)
+    probability = np.exp(-(motion.step_cost - np.log(0.01 / 0.99)))
+    assert probability.sum() == pytest.approx(1.0)
+    squared = (motion.steps**2).sum(1)
+    assert np.log(probability.max() / probability) == pytest.approx(squared / (2 * sigma**2))
+    path = np.array([40, 41, 51, 51])
+    steps = [motion.step_cost[(motion.steps == step).all(1)].item() for step in ([0, 1], [1, 1], [0, 0])]
+    assert motion.cost_of(path) == pytest.approx(sum(steps))
+    with pytest.raises(MixfieldError, match="prior must be a probability"):
+        Motion((2, 2), prior=1.0)
+
+
 @pytest.mark.parametrize(
     ("frames", "shape", "radius"), [(1, (3, 4), 1), (2, (1, 1), 1), (5, (4, 3), 1), (4, (5, 6), 2)]
 )
 def test_unroll_all_equals_unroll(frames, shape, radius):
     rng = np.random.default_rng(0)
-    motion = Motion(shape, radius, rng.random(shape) < 0.3, 2.0, reach=2.3, sigma=0.8)
+    motion = Motion(shape, radius, rng.random(shape) < 0.3, 2.0, reach=2.3, sigma=0.8, prior=0.1)
     ends = Ends(rng.random(motion.n), rng.random(motion.n))
     slow, fast = unroll(np.ones((frames, motion.n), bool), motion, ends), unroll_all(frames, motion, ends)
     for name in ("frame", "cell"):
