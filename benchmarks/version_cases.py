@@ -41,6 +41,7 @@ FRAMES = range(100, 110)  # of PETS 2009 S2.L1
 CAMERAS = {"View_001.xml": "vtest.avi", "View_008.xml": "views/View_008/frame_%04d.jpg"}
 AREA = [-14.0696, -14.2740, 4.9813, 1.7335]  # the usual area of interest, metres
 FRAME_RATE = 7.0
+DAMPING = 0.8  # of the released program, and the default of the first version
 KERNELS = {"smooth_sxy": 3.0, "smooth_weight": 3.0, "sxy": 67.0, "srgb": 3.0, "weight": 4.0}
 SAVED = ("grid 0", "model Promedus_12", "photograph 0, 8 modes", "frame 0")  # one of each family
 
@@ -156,10 +157,12 @@ def people(inputs: Path, arrays: Arrays) -> dict[str, Work]:
     if not (inputs / "scene.toml").is_file():
         return {}
     scene, frames = mf.read_scene(inputs / "scene.toml"), masks_of_frames(arrays)
-    detected = cache(lambda t: mf.detect(scene, frames[t], 4))
+    detected = cache(lambda t: mf.detect(scene, frames[t], 4, damping=DAMPING))
     works: dict[str, Work] = {f"frame {t}": partial(detected, t) for t in range(len(frames))}
     works["track"] = lambda: mf.track([detected(t) for t in range(len(frames))], scene, frame_rate=FRAME_RATE)
-    finely = partial(mf.detect, scene, n_modes=4, solver=mf.Solver(tolerance=1e-6, max_iterations=3000))
+    finely = partial(
+        mf.detect, scene, n_modes=4, damping=DAMPING, solver=mf.Solver(tolerance=1e-6, max_iterations=3000)
+    )
     works["track, solved to 1e-6"] = lambda: mf.track(map(finely, frames), scene, frame_rate=FRAME_RATE)
     return works
 
