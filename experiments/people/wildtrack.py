@@ -43,12 +43,14 @@ class Wildtrack:
     views : names of the cameras.
     noisy : whether silhouettes are dropped, shifted and dilated.
     region : names of the cameras of which one must see a cell from at most `FARTHEST` metres; empty for the whole area.
+    cell : side of a cell in metres.
     """
 
     folder: Path
     views: tuple[str, ...] = CAMERAS
     noisy: bool = False
     region: tuple[str, ...] = ()
+    cell: float = 0.25
 
     def __post_init__(self) -> None:
         if not self.folder.is_dir():
@@ -61,7 +63,7 @@ class Wildtrack:
     @cached_property
     def scene(self) -> Scene:
         """The scene with all defaults; its region is that of the truth."""
-        scene = Scene.from_cameras(self.cameras(), AREA, reduction=REDUCTION)
+        scene = Scene.from_cameras(self.cameras(), AREA, reduction=REDUCTION, cell=self.cell)
         if not self.region:
             return scene
         near = np.zeros(scene.ground.shape, bool)
