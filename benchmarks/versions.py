@@ -1,6 +1,7 @@
 """Two versions of mixfield side by side: are the answers the same, and is anything slower?
 
     python benchmarks/versions.py --old OLD/bin/python --new NEW/bin/python [--answers] [--speed] [--rounds 7]
+        [--only KSP]
 
 Each version is an interpreter that has mixfield installed; ``--old-src`` and ``--new-src`` name a source folder that is
 imported instead of the installed one.  Without ``--answers`` or ``--speed``, both are done.  The inputs are prepared
@@ -154,14 +155,15 @@ def relative_difference(old: np.ndarray, new: np.ndarray) -> float:
 # ---------------------------------------------------------------- speed
 
 
-def compare_speed(versions: Versions, inputs: Path, rounds: int) -> None:
-    """Print the table of times."""
+def compare_speed(versions: Versions, inputs: Path, rounds: int, only: str) -> None:
+    """Print the table of times of the workloads whose names contain ``only``."""
     for version in versions:
-        for code in FRESH.values():
-            version.run("-c", code)  # fills the cache of compiled code
+        for name, code in FRESH.items():
+            if only in name:
+                version.run("-c", code)  # fills the cache of compiled code
     taken: dict[str, list[Seconds]] = {}
     for k in range(rounds):
-        for name, seconds in (workload_times(versions, inputs, k) | fresh_times(versions, k)).items():
+        for name, seconds in (workload_times(versions, inputs, k, only) | fresh_times(versions, k, only)).items():
             taken.setdefault(name, []).append(seconds)
     print("| workload | old, CPU s | new, CPU s | CPU, new / old | wall, new / old | above 1.05 |")
     print("|---|---|---|---|---|---|")
@@ -183,9 +185,9 @@ def marks(quartiles: np.ndarray) -> str:
     return " and ".join(slower)
 
 
-def workload_times(versions: Versions, inputs: Path, k: int) -> dict[str, Seconds]:
+def workload_times(versions: Versions, inputs: Path, k: int, only: str) -> dict[str, Seconds]:
     """One round: a process of each version, calls in turns, the fastest of `CALLS`."""
-    processes = [version.start(CASES, "speed", inputs) for version in versions]
+    processes = [version.start(CASES, "speed", inputs, only) for version in versions]
     names, _ = (json.loads(reply(process)) for process in processes)
     found = {}
     for name in names:
@@ -211,10 +213,12 @@ def reply(process: subprocess.Popen[str], request: str = "") -> str:
     return line
 
 
-def fresh_times(versions: Versions, k: int) -> dict[str, Seconds]:
+def fresh_times(versions: Versions, k: int, only: str) -> dict[str, Seconds]:
     """Processes from their start to their end; one round, the fastest of `CALLS`."""
     found = {}
     for name, code in FRESH.items():
+        if only not in name:
+            continue
         calls = np.empty((CALLS, 2, 2))
         for call in range(CALLS):
             for v in in_turn(k + call):
@@ -239,6 +243,7 @@ def main() -> int:
     parser.add_argument("--answers", action="store_true", help="only compare answers")
     parser.add_argument("--speed", action="store_true", help="only compare times")
     parser.add_argument("--rounds", type=int, default=7, help="of the comparison of times")
+    parser.add_argument("--only", default="", help="times of workloads whose names contain this")
     options = parser.parse_args()
     versions = Version("old", options.old, options.old_src), Version("new", options.new, options.new_src)
     print(*(version.about() for version in versions), "", sep="\n")
@@ -250,7 +255,7 @@ def main() -> int:
         if options.answers or not options.speed:
             same = compare_answers(versions, inputs, Path(folder))
         if options.speed or not options.answers:
-            compare_speed(versions, inputs, options.rounds)
+            compare_speed(versions, inputs, options.rounds, options.only)
     return 0 if same else 1
 
 

@@ -45,6 +45,7 @@ class Wildtrack:
     noisy : whether silhouettes are dropped, shifted and dilated.
     pixel : side, in pixels of the annotations, of the pixels in which silhouettes are drawn, shifted and dilated.
     region : names of the cameras of which one must see a cell from at most `FARTHEST` metres; empty for the whole area.
+    cell : side of a cell in metres.
     """
 
     folder: Path
@@ -52,6 +53,7 @@ class Wildtrack:
     noisy: bool = False
     region: tuple[str, ...] = ()
     pixel: int = REDUCTION
+    cell: float = 0.25
 
     def __post_init__(self) -> None:
         if not self.folder.is_dir():
@@ -64,7 +66,7 @@ class Wildtrack:
     @cached_property
     def scene(self) -> Scene:
         """The scene with all defaults; its region is that of the truth."""
-        scene = Scene.from_cameras(self.cameras(), AREA, reduction=REDUCTION)
+        scene = Scene.from_cameras(self.cameras(), AREA, reduction=REDUCTION, cell=self.cell)
         if not self.region:
             return scene
         near = np.zeros(scene.ground.shape, bool)

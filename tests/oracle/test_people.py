@@ -23,7 +23,7 @@ def test_the_answers_of_the_pom_program(data, ignored, answers):
     solver = mf.Solver(tolerance=1e-4, max_iterations=100)
     assert len(config.frames) == 30
     for frame in config.frames:
-        energy = mf.Occupancy(scene, footage.masks(frame), ignored=ignored)
+        energy = mf.Occupancy(scene, footage.masks(frame), ignored=ignored, damping=0.8)
         mode = mf.mean_field(energy, solver=solver)
         location, expected = np.loadtxt(folder / answers / f"proba-f{frame}.dat").T
         assert (location == np.arange(scene.ground.n)).all()

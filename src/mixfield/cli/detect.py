@@ -14,7 +14,8 @@ import typer
 from mixfield.cli import batching
 from mixfield.cli.detect_masks import mask_notes, mask_summary
 from mixfield.cli.options import Json, Threads, check_folder, frame_slice, solver
-from mixfield.cli.scene_init import write_first_scene
+from mixfield.cli.scene_fit import FitViews, LearnOccluders, fit_facts, fit_scene, fit_summary
+from mixfield.cli.scene_init import Unit, write_first_scene
 from mixfield.cli.terminal import command, say
 
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ def detect(
     criterion: Annotated[str, typer.Option(help="field (ours), neighbourhood or paper.")] = "field",
     pictures: Annotated[int, typer.Option(min=0, help="A picture of every n-th frame; 0 for none.")] = 1,
     init: Annotated[list[Path] | None, typer.Option(help="Write the scene file from calibrations; stop.")] = None,
-    unit: Annotated[
-        str, typer.Option(help="With --init: m, cm or mm of the calibrations.  [default: guessed, and said]")
-    ] = "",
+    unit: Unit = "",
+    occluders: LearnOccluders = False,
+    views: FitViews = False,
     threads: Threads = None,
     engine: batching.Engine = "",
     workers: batching.Workers = None,
@@ -54,6 +55,7 @@ def detect(
     check_folder(out)
     area, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
+    given, area = area, fit_scene(area, footage, occluders=occluders, views=views)
     notes = _blind_cameras(area, scene)
     work = DetectAndDraw(DetectionTask(area, footage, modes, criterion), pictures, threads)
     started = time.perf_counter()
@@ -70,6 +72,7 @@ def detect(
         "folder": str(out),
         "people": _rounded(people),
         "masks": mask_summary(results.facts.values()),
+        "scene": fit_facts(given, area),
         "failures": results.failures,
         "notes": notes,
     }
@@ -128,6 +131,7 @@ def _print(facts: dict[str, Any], out: Path, pictures: int) -> None:
     say(
         f"{facts['frames']} frames, {computed} of them new, {facts['seconds']:.1f} s; {mean:.1f} people per frame",
         f"posteriors: {out}/frame_*.npz   heaviest modes: {out}/detections.txt",
+        *fit_summary(facts["scene"]),
     )
     if any(out.glob("frame_*.png")):
         of_new = " (of new frames)" if pictures and computed < facts["frames"] else ""

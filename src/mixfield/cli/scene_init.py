@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,8 @@ from mixfield.cli.terminal import say
 if TYPE_CHECKING:
     from mixfield.io.camera_folder import CalibrationFiles
     from mixfield.scene.camera import Camera
+
+Unit = Annotated[str, typer.Option(help="With --init: m, cm or mm of the calibrations.  [default: guessed, and said]")]
 
 
 def write_first_scene(path: Path, calibrations: list[Path], unit: str, *, as_json: bool) -> None:

@@ -53,7 +53,8 @@ class Occupancy:
         views that see the same cells.
     noise : eta, an area of noise as a share of the image.
     ignored : cells that are empty with a higher probability are left out of the average image; 1 leaves out none.
-    damping : weight of the old probability in an update.
+    damping : weight of the old probability in an update, as in the released program (0.8 there); None lets each cell
+        have its own, see `mixfield.kernels.occupancy`.
 
     Notes
     -----
@@ -74,14 +75,14 @@ class Occupancy:
         variance: float | Sequence[float] | None = None,
         noise: float = 0.01,
         ignored: float = 1.0,
-        damping: float = 0.8,
+        damping: float | None = None,
     ) -> None:
         form = scene.form if form is None else form
         if form not in FORMS:
             raise MixfieldError(f"form must be one of {sorted(FORMS)}, got {form!r}")
         if not 0 < ignored <= 1:
             raise MixfieldError(f"ignored must be a probability above 0, got {ignored}")
-        if not 0 <= damping < 1:
+        if damping is not None and not 0 <= damping < 1:
             raise MixfieldError(f"damping must lie in [0, 1), got {damping}")
         if len(masks) != len(scene.views):
             raise MixfieldError(f"masks must hold one mask per view ({len(scene.views)}), got {len(masks)}")
@@ -128,6 +129,7 @@ class Occupancy:
             power=power,
             noise=self._noise,
             ignored=self._ignored,
+            cells=np.arange(self.scene.ground.n, dtype=np.uint32),
         )
 
     @cached_property

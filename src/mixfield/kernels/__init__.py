@@ -7,7 +7,7 @@ Numba, ``from mixfield import kernels`` does not.
 factor graphs             `sweeps`, `gibbs`, `binary` (two labels), `counts` (cardinality), `coloring`
 dense fields              `softmax` (the update), `softmax_gradient`, `lattice`, `coarse`, `separable` (the filters)
                           `eight_bits` (marginals that are kept for gradients)
-people                    `silhouettes`
+people                    `silhouettes`, `occupancy`
 borders of strokes        `guided_argmax`
 exact inference           `tables`
 tracking                  `paths`
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import gibbs as gibbs
     from mixfield.kernels import guided_argmax as guided_argmax
     from mixfield.kernels import lattice as lattice
+    from mixfield.kernels import occupancy as occupancy
     from mixfield.kernels import paths as paths
     from mixfield.kernels import pixel_rows as pixel_rows
     from mixfield.kernels import separable as separable

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixfield.kernels.counts import FlatCounts, member_decides
 from mixfield.kernels.exponential import TO_1E_13, exp
-from mixfield.kernels.jit import Bools, Floats, Int32s, Int64s, Integer, Real, UInt32s, jit
+from mixfield.kernels.jit import Floats, Int32s, Int64s, Integer, UInt32s, jit
 
 EMPTIEST = 1e-9  # smallest a_n: below, U / a_n would be rounding noise
 
@@ -39,6 +38,7 @@ class Views(NamedTuple):
     power: int  # psi = weight d^power: 2 in the released code, 1 in the article; 0 for weight D, without division
     noise: float  # eta
     ignored: float  # cells with a_n above this are left out of the average image
+    cells: UInt32s  # (M,) the cells that have rectangles here; others keep their probabilities
 
 
 @jit(fastmath={"contract"})
@@ -144,14 +144,14 @@ def largest(views: Views) -> int:
 def field(views: Views, empty: Floats, images: Floats, costs: Floats) -> float:
     """psi of each label of each cell given the average of the others, summed over the cameras that see the cell.
 
-    ``empty`` (N,) are the a_n.  Fills ``costs`` (N, 2), relative to the returned sum of psi of the average images;
-    ``images`` (3, `largest`) is work memory.
+    ``empty`` (N,) are the a_n.  Fills ``costs`` (N, 2) of ``views.cells``, relative to the returned sum of psi of the
+    average images; ``images`` (3, `largest`) is work memory.
     """
     log_empty, odds = np.empty(empty.shape[0]), np.empty(empty.shape[0])
-    for n in range(empty.shape[0]):
+    for n in views.cells:
         log_empty[n] = math.log(empty[n]) if empty[n] <= views.ignored else 0.0
         odds[n] = 1.0 - 1.0 / empty[n]
-    costs[:] = 0.0
+        costs[n, 0], costs[n, 1] = 0.0, 0.0
     total = 0.0
     for c in range(views.height.shape[0]):
         height, width = views.height[c], views.width[c]
@@ -180,80 +180,3 @@ def field(views: Views, empty: Floats, images: Floats, costs: Floats) -> float:
             costs[n, 0] += _psi((wrong + odds[n] * gain) / (covered + odds[n] * u), weight, power) - average
             costs[n, 1] += _psi((wrong + gain) / (covered + u), weight, power) - average
     return total
-
-
-@jit()
-def ascend(
-    views: Views,
-    bias: Floats,
-    bias_of: Int32s,
-    counts: FlatCounts,
-    temperature: Floats,
-    damping: Real,
-    tolerance: Real,
-    patience: Integer,
-    max_iterations: Integer,
-    first: Integer,
-    last: Integer,
-    q: Floats,
-    iterations: Int32s,
-    changes: Floats,
-    converged: Bools,
-) -> None:
-    """Damped parallel updates of modes ``first:last`` of ``q`` (K, N, 2), in place.
-
-    Mode k has the additional costs ``bias[bias_of[k]]`` (N, 2).  A mode has converged when no probability moved by
-    ``tolerance`` in ``patience`` updates in a row.  Fills ``iterations``, ``changes`` and ``converged`` (K,).
-    """
-    n_cells = q.shape[1]
-    costs = np.empty((n_cells, 2))
-    empty, logit, size = np.empty(n_cells), np.empty(n_cells), np.empty(n_cells)
-    e = np.empty(n_cells)
-    images, work = np.empty((3, largest(views))), np.empty(2 * n_cells + 2)
-    for k in range(first, last):
-        extra, t = bias[bias_of[k]], temperature[k]
-        counted = counts.mode_start[k] < counts.mode_start[k + 1]
-        for n in range(n_cells):
-            empty[n] = min(max(q[k, n, 0], EMPTIEST), 1.0)
-        stable = 0
-        iterations[k] = 0
-        while iterations[k] < max_iterations and stable < patience:
-            field(views, empty, images, costs)
-            if counted:
-                _write(empty, q[k])
-                _add_counts(counts, k, q[k], costs, work)
-            for n in range(n_cells):
-                logit[n] = (costs[n, 0] - costs[n, 1] + extra[n, 0] - extra[n, 1]) / t
-                size[n] = -abs(logit[n])
-            exponential(size, e)
-            change = 0.0
-            for n in range(n_cells):
-                target = (e[n] if logit[n] > 0.0 else 1.0) / (1.0 + e[n])
-                new = damping * empty[n] + (1.0 - damping) * target
-                new = min(max(new, EMPTIEST), 1.0)
-                change = max(change, abs(new - empty[n]))
-                empty[n] = new
-            stable = stable + 1 if change < tolerance else 0
-            iterations[k] += 1
-            changes[k] = change
-        _write(empty, q[k])
-        converged[k] = stable >= patience
-
-
-@jit()
-def _write(empty: Floats, q: Floats) -> None:
-    """Fill marginals (N, 2); a loop, since an assignment of slices takes three seconds to compile."""
-    for n in range(empty.shape[0]):
-        q[n, 0] = empty[n]
-        q[n, 1] = 1.0 - empty[n]
-
-
-@jit()
-def _add_counts(counts: FlatCounts, k: Integer, q: Floats, costs: Floats, work: Floats) -> None:
-    """Add to ``costs`` (N, 2) the derivative of the count potentials of mode k by ``q`` (N, 2)."""
-    for c in range(counts.mode_start[k], counts.mode_start[k + 1]):
-        begin, end = counts.member_start[c], counts.member_start[c + 1]
-        member, label = counts.member[begin:end], counts.label[begin:end]
-        for u in range(end - begin):
-            decisive = member_decides(q, member, label, u, counts.threshold[c], work)
-            costs[member[u], label[u]] += counts.weight[c] * decisive

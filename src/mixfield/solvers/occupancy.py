@@ -1,10 +1,13 @@
 """People on a ground plane: POM's iteration, damped parallel updates of the probability that each cell is empty.
 
-``a_n <- s a_n + (1 - s) / (1 + exp(logit_n / T))`` with all logits from the same average images.  The free energy does
-not fall at every step, so a run ends when nothing moves any more, as in the released program.
+``a_n <- s a_n + (1 - s) / (1 + exp(logit_n / T))`` with all logits from the same average images, and s of the energy or
+adapted to each cell.  The free energy does not fall at every step, so a run ends when nothing moves any more, as in the
+released program.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,7 @@ from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
 
+RATE = 0.2  # 1 - s, at first where it is adapted
 STILL_UPDATES = 5  # updates in a row that change nothing by more than the tolerance
 
 
@@ -42,24 +46,35 @@ class OccupancySolver(MeanFieldSolver):
         q = q.copy()
         iterations, change = np.zeros(len(q), np.int32), np.zeros(len(q))
         converged = np.zeros(len(q), bool)
-        views, counts = self.energy.views, tilt.flat_counts()
-        bias = tilt.bias + self.energy.prior_costs
-        limit = self.max_iterations if max_iterations is None else max_iterations
-        limits = (self.tolerance if tolerance is None else tolerance, STILL_UPDATES, limit)
+        energy, counts = self.energy, tilt.flat_counts()
+        rule = kernels.occupancy.Rule(
+            RATE if energy.damping is None else 1.0 - energy.damping,
+            energy.damping is None,
+            self.tolerance if tolerance is None else tolerance,
+            STILL_UPDATES,
+            self.max_iterations if max_iterations is None else max_iterations,
+        )
         heat = np.full(len(q), temperature, np.float64)
 
         def work(first: int, last: int) -> None:
-            kernels.silhouettes.ascend(
-                views, bias, tilt.bias_of, counts, heat, self.energy.damping, *limits, first, last, q, iterations,
-                change, converged,
+            kernels.occupancy.ascend(
+                energy.views, energy.prior_costs, tilt.bias, tilt.bias_of, counts, heat, rule, first, last, q,
+                iterations, change, converged,
             )  # fmt: skip
 
-        _threads.split(work, len(q), self.options.threads, updates=float(len(q)) * len(views.block))
-        return Ascent(_without_forbidden(q, tilt), iterations, change, converged)
+        self._split(work, len(q))
+        return Ascent(q, iterations, change, converged)
 
+    def bounds(self, q: Floats, temperature: float = 1.0) -> Floats:
+        """(K,) ``H(q) - E_q[E] / T`` of a batch (K, n, 2), as `free_energy.bounds`, without arrays of costs."""
+        views, prior, found = self.energy.views, self.energy.prior_costs, np.empty(len(q))
 
-def _without_forbidden(q: Floats, tilt: Tilt) -> Floats:
-    """Forbidden labels get exactly zero, not the smallest probability that the kernel keeps."""
-    allowed = np.isfinite(tilt.bias)[tilt.bias_of]
-    kept = np.where(allowed, q, 0.0)
-    return np.asarray(kept / kept.sum(-1, keepdims=True))
+        def work(first: int, last: int) -> None:
+            kernels.occupancy.bounds(views, prior, temperature, first, last, q, found)
+
+        self._split(work, len(q))
+        return found
+
+    def _split(self, work: Callable[[int, int], None], count: int) -> None:
+        """Share the modes among the threads."""
+        _threads.split(work, count, self.options.threads, updates=float(count) * len(self.energy.views.block))

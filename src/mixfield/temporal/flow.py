@@ -15,7 +15,7 @@ def disjoint_paths(graph: PathGraph, node_cost: Floats) -> Flow:
     """The node-disjoint paths of least total cost; their number is part of the optimum.
 
     The article adds successive shortest paths until the next one costs zero or more.  The same optimum is found here
-    node by node, with a local search of the residual graph wherever a path may end, whose cost does not grow with the
+    level by level, with a local search of the residual graph wherever a path may end, whose cost does not grow with the
     number of paths.  The cheapest nodes of a level come first: they set the potentials of their neighbourhood, so that
     searches from other nodes end early.
 
@@ -26,7 +26,8 @@ def disjoint_paths(graph: PathGraph, node_cost: Floats) -> Flow:
     """
     price = np.empty(2 * graph.n)
     arrival, following = np.empty((2, graph.n), np.int64)
-    order = np.lexsort((node_cost, graph.level))
-    costs = (node_cost, graph.entry, graph.exit)
-    kernels.paths.disjoint(*costs, graph.start, graph.tail, graph.arc_cost, order, price, arrival, following)
+    order = np.argsort(graph.level, kind="stable")
+    level_start = np.concatenate([[0], np.cumsum(np.bincount(graph.level))])
+    costs, arcs = (node_cost, graph.entry, graph.exit), (graph.start, graph.tail, graph.arc_cost)
+    kernels.paths.disjoint(*costs, *arcs, order, level_start, price, arrival, following)
     return Flow(cost_of(graph, node_cost, arrival, following), arrival, following, price.reshape(-1, 2))

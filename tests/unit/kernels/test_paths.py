@@ -24,7 +24,7 @@ def _random_graph(rng, n):
 
 def _solve(graph, node_cost):
     potential, (arrival, following) = np.empty(2 * graph.n), np.empty((2, graph.n), np.int64)
-    order = np.arange(graph.n)
+    order, level_start = np.arange(graph.n), np.arange(graph.n + 1)
     paths.disjoint(
         node_cost,
         graph.entry,
@@ -33,6 +33,7 @@ def _solve(graph, node_cost):
         graph.tail,
         graph.arc_cost,
         order,
+        level_start,
         potential,
         arrival,
         following,

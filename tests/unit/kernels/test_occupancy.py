@@ -1,0 +1,136 @@
+"""Updates of occupancy maps equal their plain-loop twins; rates and parts keep the fixed points."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from rooms import random_masks, random_room
+
+import mixfield as mf
+from mixfield.kernels import occupancy, silhouettes
+from mixfield.solvers import free_energy
+from mixfield.solvers.tilt import CountPotential, Tilt
+
+pytestmark = pytest.mark.interpreted
+
+
+def _naive_views(energy):
+    return [(view.boxes.tolist(), mask) for view, mask in zip(energy.scene.views, energy.masks, strict=True)]
+
+
+def _ascend(energy, q, tilt, temperature, tolerance, limit, first=0, last=None):
+    """All modes ``q`` (K, N, 2) from ``first`` on: marginals, iterations, last changes and convergence."""
+    q, count = q.copy(), len(q)
+    made, changes, converged = np.zeros(count, np.int32), np.zeros(count), np.zeros(count, np.bool_)
+    adaptive = energy.damping is None
+    rule = occupancy.Rule(0.2 if adaptive else 1.0 - energy.damping, adaptive, tolerance, 5, limit)
+    occupancy.ascend(
+        energy.views, energy.prior_costs, tilt.bias, tilt.bias_of, tilt.flat_counts(), temperature, rule, first,
+        count if last is None else last, q, made, changes, converged,
+    )  # fmt: skip
+    return q, made, changes, converged
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.5])
+def test_ascend_equals_its_twin(temperature):
+    rng = np.random.default_rng(3)
+    scene = random_room(rng, (2, 3))
+    energy = mf.Occupancy(scene, random_masks(rng, scene), damping=0.7)
+    bias = rng.normal(size=(6, 2))
+    start = energy.start.reshape(1, 6, 2)
+    q, made, changes, converged = _ascend(energy, start, Tilt.shared(bias, 1), np.array([temperature]), 1e-5, 60)
+    empty, expected = naive.silhouette_ascend(
+        _naive_views(energy),
+        start[0, :, 0],
+        bias + energy.prior_costs,
+        temperature,
+        0.7,
+        1e-5,
+        5,
+        60,
+        weights=[1 / (2 * v) for v in energy.variance],
+        power=2,
+        noise=0.01,
+    )
+    assert made[0] == expected
+    assert converged[0] == (expected < 60)
+    assert not converged[0] or changes[0] < 1e-5
+    np.testing.assert_allclose(q[0, :, 0], empty, atol=1e-8)
+    np.testing.assert_allclose(q[0].sum(1), 1.0, atol=1e-15)
+
+
+def test_ascend_takes_counts_and_forbidden_labels():
+    scene = random_room(np.random.default_rng(4), (3, 4))
+    energy = mf.Occupancy(scene, [np.zeros((14, 19))] * 2)
+    bias = np.zeros((1, 12, 2))
+    bias[0, 5, 1] = np.inf
+    push = CountPotential(np.array([0, 1, 2]), np.ones(3, np.int64), 1, -1000.0)
+    tilt = Tilt(bias, np.zeros(4, np.int32), ((push,),) * 2 + ((),) * 2)
+    start = np.repeat(energy.start.reshape(1, 12, 2), 4, 0)
+    start[:, 5] = (1.0, 0.0)
+    q, made, _, _ = _ascend(energy, start, tilt, np.ones(4), 1e-6, 60)
+    assert (q[:, 5, 1] == 0).all()
+    occupied = 1.0 - q[:, :3, 0].prod(1)
+    assert (occupied[:2] > 0.9).all()
+    assert (occupied[2:] < occupied[:2]).all()
+    some, some_made, _, _ = _ascend(energy, start, tilt, np.ones(4), 1e-6, 60, 1, 3)
+    np.testing.assert_array_equal(some[1:3], q[1:3])
+    np.testing.assert_array_equal(some[[0, 3]], start[[0, 3]])
+    assert some_made.tolist() == [0, made[1], made[2], 0]
+
+
+@pytest.mark.parametrize("form", ["released", "local"])
+@pytest.mark.parametrize("ignored", [1.0, 0.6])
+@pytest.mark.parametrize("cells", [[], [3], [0, 2, 5, 7]])
+def test_some_cells_have_the_field_that_they_have_among_all(cells, ignored, form):
+    rng = np.random.default_rng(len(cells))
+    scene = random_room(rng, (2, 4))
+    views = mf.Occupancy(scene, random_masks(rng, scene), ignored=ignored, form=form).views
+    empty, images = rng.uniform(0.01, 1.0, 8), np.empty((3, silhouettes.largest(views)))
+    part = occupancy.restricted(views, np.array(cells, np.uint32), empty, images)
+    assert len(part.block) <= len(views.block)
+    whole, some = np.empty((8, 2)), np.full((8, 2), 7.0)
+    total = silhouettes.field(views, empty, images, whole)
+    assert silhouettes.field(part, empty, images, some) == pytest.approx(total, rel=1e-9)
+    np.testing.assert_allclose(some[cells], whole[cells], rtol=1e-7, atol=1e-8)
+    others = np.setdiff1d(np.arange(8), cells)
+    assert (some[others] == 7.0).all()
+
+
+@pytest.mark.parametrize("few", [0.0, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_adaptive_rates_reach_a_fixed_point(seed, few, monkeypatch):
+    """With updates of all cells only, and with updates of those that move (without the compiler, which keeps FEW)."""
+    monkeypatch.setattr(occupancy, "FEW", few)
+    rng = np.random.default_rng(seed)
+    scene = random_room(rng, (3, 4))
+    energy = mf.Occupancy(scene, random_masks(rng, scene))
+    start, tilt = energy.start.reshape(1, 12, 2), Tilt.shared(np.zeros((12, 2)), 1)
+    q, made, changes, converged = _ascend(energy, start, tilt, np.ones(1), 1e-6, 500)
+    assert converged[0]
+    assert changes[0] < 1e-6
+    field = energy.local_field(q[0].reshape(3, 4, 2)).reshape(12, 2)
+    np.testing.assert_allclose(q[0, :, 0], 1.0 / (1.0 + np.exp(field[:, 0] - field[:, 1])), atol=1e-5)
+    assert 5 <= made[0] < 500
+
+
+def test_rates_follow_the_direction():
+    assert occupancy._next_rate(0.1, 1.0) == 0.1 * occupancy.FASTER
+    assert occupancy._next_rate(0.2, -1.0) == 0.2 * occupancy.SLOWER
+    assert occupancy._next_rate(0.2, 0.0) == 0.2
+    assert occupancy._next_rate(occupancy.HIGHEST, 1.0) == occupancy.HIGHEST
+    assert occupancy._next_rate(occupancy.LOWEST, -1.0) == occupancy.LOWEST
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.5])
+def test_bounds_are_those_of_the_energy(temperature):
+    rng = np.random.default_rng(6)
+    scene = random_room(rng, (2, 4))
+    energy = mf.Occupancy(scene, random_masks(rng, scene))
+    empty = rng.uniform(0.0, 1.0, (3, 8))
+    empty[0, :3] = (0.0, 1.0, 1e-300)
+    q, found = np.stack([empty, 1.0 - empty], axis=-1), np.full(3, 7.0)
+    occupancy.bounds(energy.views, energy.prior_costs, temperature, 0, 2, q, found)
+    np.testing.assert_allclose(found[:2], free_energy.bounds(energy, q[:2], temperature), rtol=1e-12)
+    assert found[2] == 7.0
