@@ -217,10 +217,16 @@ def start_tree(
     solver: Solver | None = None,
     t_max: float | None = None,
     finder: MakeFinder | None = None,
+    collapse: bool | int = False,
 ) -> TreeBuilder:
-    """The tree that `infer` grows, with nothing but its root: to look at it at several sizes."""
+    """The tree that `infer` grows, with nothing but its root: to look at it at several sizes.
+
+    With ``collapse`` it is that of the variables that are left when others are summed out.
+    """
+    limit = _largest_table(collapse)
+    collapsed = collapsed_solver(energy, solver, limit=limit, keep=MOST_KEPT) if limit else None
     return _builder(
-        solver_for(energy, solver), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search,
+        collapsed or solver_for(energy, solver), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search,
         t_max=t_max, finder=finder, deadline=Deadline(),
     )  # fmt: skip
 

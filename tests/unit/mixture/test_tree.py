@@ -244,6 +244,17 @@ def test_a_tree_at_several_sizes_is_that_of_infer():
         assert grown.posterior(()).log_z == pytest.approx(mf.infer(graph, count, rng=3).log_z, abs=1e-12)
 
 
+def test_a_collapsed_tree_has_the_bound_of_infer():
+    """With 32 modes infer keeps as many variables; its modes are not merged with ``min_distance=0``."""
+    graph = mf.datasets.random_ising(9, rng=3)
+    tree = start_tree(graph, rng=3, collapse=True)
+    tree.improve_root()
+    tree.grow(32)
+    tree.polish()
+    single = mf.infer(graph, 32, rng=3, min_distance=0.0)
+    assert tree.log_z == pytest.approx(single.log_z, abs=1e-9)
+
+
 def test_collapse_raises_the_bound():
     graph = mf.datasets.random_ising(8, preset="weller", rng=0)
     log_z = mf.exact(graph).log_z
