@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from experiments.commands.basins import basins
 from experiments.commands.belief import belief
 from experiments.commands.collapsed import collapsed
 from experiments.commands.generic import generic
@@ -38,6 +39,7 @@ COMMANDS = (
     motivation,
     generic,
     collapsed,
+    basins,
     segmentation,
     belief,
     video,
