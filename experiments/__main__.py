@@ -20,6 +20,7 @@ from experiments.commands.segmentation import segmentation
 from experiments.commands.synthetic import synthetic
 from experiments.commands.temperature import temperature
 from experiments.commands.tracking import tracking
+from experiments.commands.uai import uai
 from experiments.commands.video import video
 from mixfield.cli.options import Threads
 from mixfield.cli.terminal import stoppable
@@ -40,6 +41,7 @@ COMMANDS = (
     generic,
     collapsed,
     basins,
+    uai,
     segmentation,
     belief,
     video,

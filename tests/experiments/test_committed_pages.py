@@ -28,6 +28,7 @@ PAGES = [
     "synthetic",
     "temperature",
     "tracking",
+    "uai",
     "video",
 ]
 
