@@ -24,7 +24,7 @@ def test_tables(tmp_path):
     rows = [_row("A_1", 0.5, 0.75, 1.0, 1.0), _row("B_1", 0.25, None, 2.0, 2.0), _row("C_1", 0.75, 0.5, 3.0, 2.5)]
     text = page.write_page(rows, MADE_BY, tmp_path).read_text()
     assert "## Limit of 5 s, 3 models" in text
-    assert "at least the PR score of damped BP on 2 of 3 models" in text
+    assert "the estimate is at least as close as damped BP on 2 of 3 models" in text
     assert "| A_1 | 0.5000 (1.00 s) | 0.5000 (1.00 s) | 0.7500 (0.10 s) | 0.5000 (1.00 s) | 0.5000 (1.00 s) |" in text
     assert "| B_1 | 0.2500 (1.00 s) | 0.2500 (1.00 s) | - | 0.2500 (1.00 s) | 0.2500 (1.00 s) |" in text
     assert "| **median** | 0.5000 | 0.5000 | 0.7500 | 0.5000 | 0.5000 |" in text
