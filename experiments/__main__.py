@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from experiments.commands.basins import basins
 from experiments.commands.belief import belief
 from experiments.commands.collapsed import collapsed
 from experiments.commands.generic import generic
@@ -19,6 +20,7 @@ from experiments.commands.segmentation import segmentation
 from experiments.commands.synthetic import synthetic
 from experiments.commands.temperature import temperature
 from experiments.commands.tracking import tracking
+from experiments.commands.uai import uai
 from experiments.commands.video import video
 from mixfield.cli.options import Threads
 from mixfield.cli.terminal import stoppable
@@ -38,6 +40,8 @@ COMMANDS = (
     motivation,
     generic,
     collapsed,
+    basins,
+    uai,
     segmentation,
     belief,
     video,

@@ -206,6 +206,28 @@ def binary_draw(weight, bias, betas, order, p, seed):
     return p
 
 
+def binary_hop(weight, bias, betas, tolerance, x, seed):
+    """The local minimum after heat-bath sweeps in turn, and its energy; numbers are drawn only where they matter."""
+    x, state = x.copy(), int(seed)
+
+    def rise(i):
+        return (1 - 2 * x[i]) * (bias[i] + weight[i] @ x)
+
+    for beta in betas:
+        for i in range(len(x)):
+            if beta * rise(i) < 36:
+                state, uniform = splitmix(state)
+                if uniform < 1.0 / (1.0 + math.exp(beta * rise(i))):
+                    x[i] = 1 - x[i]
+    falling = True
+    while falling:
+        falling = False
+        for i in range(len(x)):
+            if rise(i) < -tolerance:
+                x[i], falling = 1 - x[i], True
+    return x, bias @ x + 0.5 * x @ weight @ x
+
+
 def binary_bound(weight, bias, p):
     """Entropy minus expected cost of one product distribution."""
     total = 0.0

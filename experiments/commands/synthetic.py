@@ -16,6 +16,10 @@ def synthetic(
     instances: Annotated[int, typer.Option(min=1, help="Fields of each family.")] = 100,
     modes: Annotated[int, typer.Option(min=2, help="Most modes; 13 x 13 stops at 128.")] = 200,
     quick: Annotated[bool, typer.Option("--quick", help="7 x 7, 10 instances, 16 modes, one preset.")] = False,
+    add_collapsed: Annotated[
+        int,
+        typer.Option(min=0, help="Add collapsed mean fields to so many fields of each family of the page."),
+    ] = 0,
     page_only: options.PageOnly = False,
     workers: options.Workers = None,
     as_json: options.Json = False,
@@ -24,8 +28,10 @@ def synthetic(
     from experiments.provenance import provenance
     from experiments.synthetic.families import families
     from experiments.synthetic.measure import measure, tasks
-    from experiments.synthetic.page import write_page
+    from experiments.synthetic.page import add_collapsed_curves, write_page
 
+    if add_collapsed:
+        return options.print_paths(add_collapsed_curves(out, add_collapsed), as_json=as_json)
     chosen = families(("mmmf",), (7,)) if quick else families()
     instances, modes = (min(instances, 10), min(modes, 16)) if quick else (instances, modes)
     wanted = tasks(chosen, instances, modes)

@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.curves import Curve, Panel, write_curves
 from experiments.synthetic.families import Family
-from experiments.synthetic.methods import BASELINE, DEFAULT, SAME_SEARCH
+from experiments.synthetic.methods import BASELINE, COLLAPSED, DEFAULT, SAME_SEARCH
 from experiments.synthetic.summary import TRUE_KL, restarts_of
 
 FLOOR = 1e-3  # nats, the lower end of the logarithmic axis
@@ -24,7 +24,8 @@ CURVES = (
     ("OURS-RANDOM, L = 3", "OURS-RANDOM, L = 3", "#00798c", False),
     ("OURS-MAXW, L = 1", "OURS-MAXW, L = 1", "#3b3b58", True),
     ("OURS-MAXW, L = 3", "OURS-MAXW, L = 3", "#3b3b58", False),
-    ("mf.infer, its defaults", DEFAULT, "#d1495b", False),
+    ("mf.infer(collapse=False)", DEFAULT, "#d1495b", True),
+    ("mf.infer, collapsed (its default)", COLLAPSED, "#d1495b", False),
 )
 
 

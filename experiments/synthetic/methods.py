@@ -22,8 +22,9 @@ RULES: dict[str, Criterion] = {
     "MAXW, same search": MaxWVariable(),
 }
 BASELINE, DEFAULT, SAME_SEARCH = "BASELINE-MAXW", "mf.infer", "MAXW, same search"
+COLLAPSED = "collapsed"  # mf.infer with its defaults; DEFAULT is its method without collapsing
 METHODS: dict[str, dict[str, Any]] = {
     name: {"criterion": rule, "order": breadth_first, "search": LEAVES, "clamp": CLAMP} for name, rule in RULES.items()
-} | {DEFAULT: {}}
+} | {DEFAULT: {"collapse": False}, COLLAPSED: {"collapse": True}}
 BASELINE_OPTIONS = {"criterion": MaxWVariable(), "order": breadth_first, "finder": no_search}  # in reading order
 MATCHED = ("OURS-MAXW, L = 1", "OURS-MAXW, L = 3", DEFAULT)  # methods whose compute restarts are given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,10 +13,11 @@ import numpy as np
 from experiments.claims import Claim, table
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
-from experiments.provenance import version_list
+from experiments.provenance import provenance, version_list
 from experiments.synthetic.claims import ENOUGH, FEW, claims
 from experiments.synthetic.figure import family_of, write_figure
-from experiments.synthetic.methods import BASELINE, DEFAULT, MATCHED, SAME_SEARCH
+from experiments.synthetic.measure import with_collapsed
+from experiments.synthetic.methods import BASELINE, COLLAPSED, DEFAULT, MATCHED, SAME_SEARCH
 from experiments.synthetic.restarts import BATCH
 from experiments.synthetic.summary import GAIN, TRUE_KL, restarts_of, summarise
 
@@ -30,7 +32,8 @@ COLUMNS = (
     ("MAXW L=3", "OURS-MAXW, L = 3"),
     ("restarts, its time", restarts_of("OURS-MAXW, L = 3")),
     ("restarts, its sweeps", restarts_of("OURS-MAXW, L = 3", "equal_sweeps")),
-    ("`mf.infer`", DEFAULT),
+    ("`mf.infer`, collapsed", COLLAPSED),
+    ("`collapse=False`", DEFAULT),
     ("restarts, its time", restarts_of(DEFAULT)),
     ("restarts, its sweeps", restarts_of(DEFAULT, "equal_sweeps")),
 )
@@ -59,6 +62,17 @@ def write_page(rows: Sequence[Row], made_by: dict[str, Any], out: Path) -> Path:
     return page
 
 
+def add_collapsed_curves(out: Path, instances: int) -> Path:
+    """Measure collapsed mean fields on the first fields of each family of the page in a folder, and write it anew."""
+    results = json.loads((out / "synthetic.json").read_text(encoding="utf-8"))
+    rows = [
+        with_collapsed(row) if row["instance"] < instances and COLLAPSED not in row["curves"] else row
+        for row in results["instances"]
+    ]
+    made_by = results["made_by"] | {"collapsed_by": provenance("")["versions"]["mixfield"]}
+    return write_page(rows, made_by, out)
+
+
 def _rounded(value: Any) -> Any:
     """Floats with four digits, None for NaN, in nested lists and dictionaries."""
     if isinstance(value, float):
@@ -77,6 +91,7 @@ def page_text(results: dict[str, Any]) -> str:
         coverage=_coverage(template, entries, made_by["instances"]),
         claims=table([Claim(**claim) for claim in results["claims"]]),
         batch=BATCH,
+        collapsed=_collapsed(template, entries, made_by),
         tables="\n\n".join(_tables(template, entries)),
         losses=_losses(template, entries),
         seeds=made_by["seeds"],
@@ -91,6 +106,14 @@ def _coverage(template: PageTemplate, entries: Sequence[Entry], wanted: int) -> 
         return template.fill("complete", wanted=wanted)
     span = f"{done[0]}" if len(done) == 1 else f"{done[0]} to {done[-1]}"
     return template.fill("incomplete", done=span, wanted=wanted, enough=ENOUGH)
+
+
+def _collapsed(template: PageTemplate, entries: Sequence[Entry], made_by: dict[str, Any]) -> str:
+    """On how many instances collapsed mean fields are measured, if not on all."""
+    done = min(entry["n_collapsed"] for entry in entries)
+    if done == min(len(entry["instances"]) for entry in entries):
+        return ""
+    return template.fill("some_collapsed", done=done, version=made_by["collapsed_by"])
 
 
 def _tables(template: PageTemplate, entries: Sequence[Entry]) -> list[str]:

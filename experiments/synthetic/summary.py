@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from experiments.measurements import Row
 from experiments.synthetic.families import Family
-from experiments.synthetic.methods import BASELINE, DEFAULT, MATCHED, METHODS
+from experiments.synthetic.methods import BASELINE, COLLAPSED, DEFAULT, MATCHED, METHODS
 
 Floats = NDArray[np.float64]
 Curve = dict[str, list[float]]
@@ -35,6 +35,7 @@ class FamilySummary:
     seconds : mean processor time, by method.
     restarts_win : instances in which restarts with equal time end above a method, by method.
     log_z : (instances, c) bounds, by method.
+    n_collapsed : number of instances with the curve of collapsed mean fields.
     """
 
     family: Family
@@ -46,6 +47,7 @@ class FamilySummary:
     seconds: dict[str, list[float]]
     restarts_win: dict[str, list[Row]]
     log_z: dict[str, Floats]
+    n_collapsed: int
 
     def as_json(self) -> dict[str, Any]:
         """The entry of ``synthetic.json``, without the bounds of single instances."""
@@ -58,6 +60,7 @@ class FamilySummary:
             "curves": self.curves,
             "seconds": self.seconds,
             "restarts_win": self.restarts_win,
+            "n_collapsed": self.n_collapsed,
             **asdict(self.family),
         }
 
@@ -91,28 +94,59 @@ def _summary(family: Family, rows: list[Row]) -> FamilySummary:
         curves={
             name: _mean_and_error(sign * (values - zero)) | {"paired_error": standard_errors(values - root)}
             for name, values in log_z.items()
+        }
+        | ({} if is_exact else {COLLAPSED: _completed(log_z[COLLAPSED] - zero, log_z[DEFAULT] - zero)}),
+        seconds={
+            name: _measured(np.array([_curve(row, name)["seconds"] for row in rows])).mean(0).tolist()
+            for name in MEASURED
         },
-        seconds={name: np.mean([row["curves"][name]["seconds"] for row in rows], axis=0).tolist() for name in MEASURED},
+        n_collapsed=sum(COLLAPSED in row["curves"] for row in rows),
         restarts_win={name: _restarts_win(rows, name) for name in MATCHED},
         log_z=log_z,
     )
 
 
 def _bounds(rows: Sequence[Row]) -> dict[str, Floats]:
-    """(instances, c) bounds of every method and of the restarts with its compute."""
-    bounds = {name: np.array([row["curves"][name]["log_z"] for row in rows]) for name in MEASURED}
+    """(instances, c) bounds of every method and of the restarts with its compute; NaN where `COLLAPSED` is missing."""
+    bounds = {name: np.array([_curve(row, name)["log_z"] for row in rows]) for name in MEASURED}
     for name in MATCHED:
         for budget in ("equal_time", "equal_sweeps"):
             bounds[restarts_of(name, budget)] = np.array([row["restarts"][name][budget] for row in rows])
     return bounds
 
 
+def _curve(row: Row, name: str) -> Row:
+    """The measurements of a method on a field; NaN for collapsed mean fields where an earlier version has none."""
+    missing = [float("nan")] * len(row["modes"])
+    found: Row = row["curves"].get(name) if name == COLLAPSED else row["curves"][name]
+    return found or {"log_z": missing, "seconds": missing}
+
+
+def _measured(values: Floats) -> Floats:
+    """The rows without NaN, or all if none are."""
+    rows = values[np.isfinite(values).all(1)]
+    return rows if len(rows) else values
+
+
 def _mean_and_error(values: Floats) -> Curve:
-    return {"mean": values.mean(0).tolist(), "standard_error": standard_errors(values)}
+    return {"mean": _measured(values).mean(0).tolist(), "standard_error": standard_errors(values)}
+
+
+def _completed(values: Floats, reference: Floats) -> Curve:
+    """The mean over all fields of a method that is measured on some: that of ``reference`` plus the mean difference.
+
+    Gains over plain mean field differ more between fields than between methods.
+    The standard error adds those of both; the paired error is that of the difference.
+    """
+    difference = standard_errors(values - reference)
+    error = np.hypot(standard_errors(reference), difference) if np.isnan(values).any() else standard_errors(values)
+    mean = reference.mean(0) + _measured(values - reference).mean(0)
+    return {"mean": mean.tolist(), "standard_error": list(error), "paired_error": difference}
 
 
 def standard_errors(values: Floats) -> list[float]:
-    """Standard error of each column; NaN for a single row."""
+    """Standard error of each column, of the rows without NaN; NaN for a single row."""
+    values = _measured(values)
     n, columns = values.shape
     return (values.std(0, ddof=1) / np.sqrt(n)).tolist() if n > 1 else [float("nan")] * columns
 

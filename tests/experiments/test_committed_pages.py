@@ -16,6 +16,7 @@ ARGUMENTS = {
     "segmentation": [["segmentation-voc.png", "segmentation-coco.png", "segmentation-vocval7.png"]],
 }
 PAGES = [
+    "basins",
     "belief",
     "generic",
     "interactive",
@@ -27,6 +28,7 @@ PAGES = [
     "synthetic",
     "temperature",
     "tracking",
+    "uai",
     "video",
 ]
 

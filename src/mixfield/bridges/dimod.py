@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import FewerModesWarning, MixfieldError
+from mixfield.mixture.basins import BasinSearch, basin_weights
+from mixfield.mixture.deadline import Deadline
+from mixfield.mixture.interpretations import SHARE, fewest_changes
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 
@@ -20,8 +23,13 @@ try:
 except ImportError as error:
     raise ImportError("mixfield.bridges.dimod needs dimod: pip install 'mixfield[dimod]'") from error
 
+Ints = NDArray[np.int64]
+
 PRODUCT = {"SPIN": np.array([[1.0, -1.0], [-1.0, 1.0]]), "BINARY": np.array([[0.0, 0.0], [0.0, 1.0]])}
 VALUES = {"SPIN": np.array([-1, 1], np.int8), "BINARY": np.array([0, 1], np.int8)}
+
+MOST_CELLS = 32  # modes that are looked for by cuts; further ones are local minima inside their cells
+SHARE_OF_CUTS = 0.25  # of the seconds
 
 
 def from_bqm(bqm: dimod.BinaryQuadraticModel, *, beta: float = 1.0) -> FactorGraph:
@@ -61,6 +69,10 @@ def _finite(what: str, values: Any) -> NDArray[np.float64]:
 class MixfieldSampler(dimod.Sampler):
     """A dimod sampler that returns the modes of P(x) ~ exp(-beta E(x)), each with its probability.
 
+    Where the mixture of mean fields has fewer modes than asked for, local minima of E follow: at least 2 % of the
+    variables apart from each other and from the modes, with energies up to 5 % of the way from the lowest to the mean
+    of all states.  The probability of a mode is then shared among the minima in its cell.
+
     Examples
     --------
     >>> import dimod
@@ -96,45 +108,65 @@ class MixfieldSampler(dimod.Sampler):
         Parameters
         ----------
         bqm : over spins or 0 and 1.
-        n_modes : how many modes to look for; fewer come back where there are no more.
-        num_reads : number of independent draws from the mixture; by default the most probable state of each mode,
-            heaviest first.
+        n_modes : how many modes and local minima to look for; fewer come back where there are no more.
+        num_reads : number of independent draws from the mixture of at most 32 modes; by default one state of each mode
+            and local minimum, heaviest first.
         beta : inverse temperature.  Where biases are small, there is one mode at 1 and more at a larger beta.
-        seconds : after these no further mode is looked for; by default there is no limit.
+        seconds : after a quarter of these no further mode is looked for, and after the rest no further minimum; the
+            first mode of a large model may take longer.  By default there is no limit.
         seed : of the random numbers; the same seed gives the same samples.
         **unknown : ignored with dimod's warning.
 
         Returns
         -------
         dimod.SampleSet
-            With the energies of dimod, and two vectors: ``basin``, the number of the mode of each row, and ``weight``,
-            the probability of this mode.  ``info["log_z"]`` is the bound of log sum_x exp(-beta E(x)), ``info["beta"]``
-            the inverse temperature, ``info["notes"]`` what a reader should know.
+            With the energies of dimod, and two vectors: ``basin``, the number of the mode or minimum of each row, and
+            ``weight``, the probability of its basin.  ``info["log_z"]`` is the bound of log sum_x exp(-beta E(x)),
+            ``info["beta"]`` the inverse temperature, ``info["notes"]`` what a reader should know.
         """
         self.remove_unknown_kwargs(**unknown)
         graph = from_bqm(bqm, beta=beta)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerModesWarning)  # the rows tell how many there are
-            posterior = infer(graph, n_modes, rng=seed, seconds=seconds)
-        labels, basin = _states(posterior, num_reads, seed)
-        return dimod.SampleSet.from_samples_bqm(
+            limit = None if seconds is None else SHARE_OF_CUTS * _arrays.positive("seconds", seconds)
+            posterior = infer(graph, min(n_modes, MOST_CELLS), rng=seed, seconds=limit)
+        rng = np.random.default_rng(seed)
+        if num_reads is None:
+            deadline = Deadline(None if seconds is None else (1.0 - SHARE_OF_CUTS) * seconds)
+            labels, weight = _basins(graph, posterior, n_modes, rng, deadline)
+            basin = np.arange(len(labels))
+        else:
+            labels, basin = _draws(posterior, _arrays.at_least("num_reads", num_reads, 1), rng)
+            weight = posterior.weights[basin]
+        answer = dimod.SampleSet.from_samples_bqm(
             (VALUES[bqm.vartype.name][labels], list(bqm.variables)),
             bqm,
-            info={"log_z": posterior.log_z, "beta": float(beta), "notes": list(posterior.notes)},
+            info={"beta": float(beta), "notes": list(posterior.notes)},
             sort_labels=False,
-            weight=posterior.weights[basin],
+            weight=weight,
             basin=basin,
         )
+        answer.info["log_z"] = max(posterior.log_z, -beta * float(answer.record.energy.min()))  # log Z >= -beta E(x)
+        return answer
 
 
-def _states(
-    posterior: MixturePosterior, num_reads: int | None, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows, n) labels and (rows,) the mode of each: one row per mode, or ``num_reads`` draws."""
-    if num_reads is None:
-        return posterior.labelings(), np.arange(len(posterior.modes))
-    rng = np.random.default_rng(seed)
-    reads = rng.multinomial(_arrays.at_least("num_reads", num_reads, 1), posterior.weights)
+def _basins(
+    graph: FactorGraph, posterior: MixturePosterior, count: int, rng: np.random.Generator, deadline: Deadline
+) -> tuple[Ints, NDArray[np.float64]]:
+    """(rows, n) states of the modes and of further local minima, and (rows,) their probabilities, heaviest first."""
+    states = posterior.labelings()
+    if len(states) >= count or not posterior.t_max > 0:
+        return states, posterior.weights
+    search = BasinSearch(graph, posterior.t_max, fewest_changes(SHARE, graph.allowed.sum(1)))
+    states, energies = search.run(states, count, rng, deadline)
+    weights = basin_weights(posterior, states, energies)
+    order = np.argsort(-weights, kind="stable")
+    return states[order], weights[order]
+
+
+def _draws(posterior: MixturePosterior, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """(count, n) labels drawn from the mixture and (count,) the mode of each."""
+    reads = rng.multinomial(count, posterior.weights)
     draws = [
         replace(posterior, modes=(mode,), tree=()).sample(int(n), rng)
         for mode, n in zip(posterior.modes, reads, strict=True)

@@ -5,6 +5,7 @@ Numba, ``from mixfield import kernels`` does not.
 
 ========================  ==============================================================================
 factor graphs             `sweeps`, `gibbs`, `binary` (two labels), `counts` (cardinality), `coloring`
+                          `hops` (local minima)
 dense fields              `softmax` (the update), `softmax_gradient`, `lattice`, `coarse`, `separable` (the filters)
                           `eight_bits` (marginals that are kept for gradients)
 people                    `silhouettes`, `occupancy`
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import eight_bits as eight_bits
     from mixfield.kernels import gibbs as gibbs
     from mixfield.kernels import guided_argmax as guided_argmax
+    from mixfield.kernels import hops as hops
     from mixfield.kernels import lattice as lattice
     from mixfield.kernels import occupancy as occupancy
     from mixfield.kernels import paths as paths

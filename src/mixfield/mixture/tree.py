@@ -36,6 +36,7 @@ from mixfield.solvers.options import Solver
 
 LARGEST_TABLE = 64  # entries of the table of an eliminated variable and its neighbours
 LARGEST_COLLAPSED = 50_000  # variables up to which that is the default: tables are made one by one
+END_OF_CUTS, END_OF_CELLS = 0.5, 0.75  # shares of the seconds, where cells are collapsed, and log Z estimated, later
 FEWEST_KEPT, MOST_KEPT = 16, 32  # variables that are left to be cut: one per mode within these limits
 NOT_PROVEN = "whether there is one is not known; a thorough search= may find it"
 
@@ -95,7 +96,8 @@ def infer(
     estimate : whether ``log_z_estimate`` is computed: log Z of a `FactorGraph` by belief propagation inside the cells,
         usually much closer than ``log_z``, but not a bound.
     seconds : after these no further cut is made, and no slower cooling begun: the answer is the best so far, with fewer
-        modes if need be.  By default there is no limit.
+        modes if need be.  Where variables are summed out inside the cells, or log Z is estimated there, a quarter is
+        kept for each.  By default there is no limit.
     progress : called with the number of modes found so far; by default a bar appears on a terminal after two seconds,
         and with False nothing does.
 
@@ -134,20 +136,20 @@ def infer(
     limit = _largest_table(collapse or False)
     collapsed = collapsed_solver(energy, solver, limit=limit, keep=_kept(n_modes)) if limit else None
     rest = collapsed or reduced
-    deadline = Deadline(None if seconds is None else _arrays.positive("seconds", seconds))
+    cuts, cells, end = _deadlines(seconds, collapsed is not None and _collapses_cells(collapsed), estimate)
     with shown(progress, "modes", n_modes) as advance:
         builder = _builder(
             rest.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
-            finder=finder, deadline=deadline, min_distance=_arrays.share("min_distance", min_distance),
+            finder=finder, deadline=cuts, min_distance=_arrays.share("min_distance", min_distance),
         )  # fmt: skip
         notes = _grow(builder, n_modes, advance)
     if not builder.is_feasible and isinstance(reduced, FactorGraphSolver):
         notes = (*notes, contradiction(reduced.energy) or NOT_PROVEN)
     posterior = replace(builder.posterior(notes), exact_log_z=rest.cheap_log_z())
     if collapsed is not None:
-        posterior = _with_eliminated(posterior, collapsed, energy, limit, builder)
+        posterior = _with_eliminated(posterior, collapsed, energy, limit, builder.rng, cells)
     if estimate:
-        posterior = replace(posterior, log_z_estimate=bethe_log_z(posterior, _with_tables(reduced), limit, deadline))
+        posterior = replace(posterior, log_z_estimate=bethe_log_z(posterior, _with_tables(reduced), limit, end))
     if builder.is_feasible:
         posterior = _with_narrowed_tables(posterior, reduced, collapsed, limit)
     if labels is not None:
@@ -165,15 +167,37 @@ def infer(
     return posterior
 
 
+def _deadlines(seconds: float | None, collapses: bool, estimate: bool) -> tuple[Deadline, Deadline, Deadline]:
+    """The ends of the cuts, of the work inside cells, and of the estimate of log Z."""
+    cells = END_OF_CELLS if estimate else 1.0
+    cuts = END_OF_CUTS if collapses else cells
+    limit = None if seconds is None else _arrays.positive("seconds", seconds)
+    first, second, third = (Deadline(None if limit is None else share * limit) for share in (cuts, cells, 1.0))
+    return first, second, third
+
+
 def _with_eliminated(
-    posterior: MixturePosterior, collapsed: CollapsedSolver, energy: Energy, limit: int, builder: TreeBuilder
+    posterior: MixturePosterior,
+    collapsed: CollapsedSolver,
+    energy: Energy,
+    limit: int,
+    rng: np.random.Generator,
+    deadline: Deadline,
 ) -> MixturePosterior:
     """The posterior of the whole field, from that of the variables that were kept."""
     posterior = with_eliminated(posterior, collapsed.conditionals, energy)
+    if not _collapses_cells(collapsed):
+        return posterior
+    return with_collapsed_cells(posterior, collapsed.whole, limit, rng, deadline)
+
+
+def _collapses_cells(collapsed: CollapsedSolver) -> bool:
+    """Whether further variables are summed out inside the cells.
+
+    A cut of binary pairs frees a variable or two, for a tenth of the time; one of other tables decides many.
+    """
     graph = collapsed.whole.energy
-    if graph.is_binary_pairwise and not graph.has_hard_factors:
-        return posterior  # a cut frees a variable or two, for a tenth of the time; one of other tables decides many
-    return with_collapsed_cells(posterior, collapsed.whole, limit, builder.rng, builder.deadline)
+    return not graph.is_binary_pairwise or graph.has_hard_factors
 
 
 def _with_narrowed_tables(
@@ -217,10 +241,16 @@ def start_tree(
     solver: Solver | None = None,
     t_max: float | None = None,
     finder: MakeFinder | None = None,
+    collapse: bool | int = False,
 ) -> TreeBuilder:
-    """The tree that `infer` grows, with nothing but its root: to look at it at several sizes."""
+    """The tree that `infer` grows, with nothing but its root: to look at it at several sizes.
+
+    With ``collapse`` it is that of the variables that are left when others are summed out.
+    """
+    limit = _largest_table(collapse)
+    collapsed = collapsed_solver(energy, solver, limit=limit, keep=MOST_KEPT) if limit else None
     return _builder(
-        solver_for(energy, solver), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search,
+        collapsed or solver_for(energy, solver), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search,
         t_max=t_max, finder=finder, deadline=Deadline(),
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from mixfield.errors import MixfieldError
 from mixfield.solvers import starts
 from mixfield.solvers.base import MeanFieldSolver
 from mixfield.solvers.coupling_norms import t_max_bound
+from mixfield.solvers.expansion import alpha_expansion
 from mixfield.solvers.minimum_cut import minimum_cut
 from mixfield.solvers.options import Ascent
 from mixfield.solvers.recombination import best_parts
@@ -89,11 +90,9 @@ class FactorGraphSolver(MeanFieldSolver):
 
     @cached_property
     def good_states(self) -> Floats:
-        """(S, n, L) the state of lowest energy of an attractive binary graph."""
-        state = minimum_cut(self.energy)
-        return (
-            np.empty((0, *self.allowed.shape)) if state is None else starts.one_hot(state[None], self.energy.n_labels)
-        )
+        """(S, n, L) the state of lowest energy of an attractive binary graph, or a good one of a metric graph."""
+        found = [state for state in (minimum_cut(self.energy), alpha_expansion(self.energy)) if state is not None]
+        return starts.one_hot(np.array(found, np.int64).reshape(len(found), self.energy.n), self.energy.n_labels)
 
     def recombined(self, states: Floats) -> Floats:
         """(1, n, L) the labels of the first of several states (K, n, L), with the better parts of the others."""

@@ -29,22 +29,30 @@ def minimum_cut(graph: FactorGraph) -> Ints | None:
     """
     if not graph.is_binary_pairwise or graph.has_hard_factors:
         return None
-    a, b, c, d = graph.tables[graph.table_of].reshape(-1, 4).T
-    weight = b + c - a - d
-    if (weight < 0).any():
-        return None
-    rise = _rise(graph)
-    first, second = graph.edges.T
+    tables = graph.tables[graph.table_of]
+    is_attractive = (tables[:, 0, 0] + tables[:, 1, 1] <= tables[:, 0, 1] + tables[:, 1, 0]).all()
+    return best_binary_state(graph.unary, graph.edges, tables) if is_attractive else None
+
+
+def best_binary_state(unary: Floats, edges: Ints, tables: Floats) -> Ints:
+    """(n,) the state of lowest cost of attractive tables (m, 2, 2) over ``edges`` (m, 2), up to rounding to integers.
+
+    ``unary`` (n, 2) may be infinite for one of two labels.
+    """
+    a, b, c, d = tables.reshape(-1, 4).T
+    allowed = np.isfinite(unary)
+    rise = _rise(unary, allowed)
+    first, second = edges.T
     np.add.at(rise, first, c - a)
     np.add.at(rise, second, d - c)
-    labels = _source_side(rise, first, second, weight)
-    return np.where(graph.allowed.all(1), labels, graph.allowed.argmax(1))
+    labels = _source_side(rise, first, second, np.maximum(b + c - a - d, 0.0))
+    return np.where(allowed.all(1), labels, allowed.argmax(1))
 
 
-def _rise(graph: FactorGraph) -> Floats:
-    """(n,) what label 1 costs more than label 0; infinite for observed variables."""
-    low, high = np.where(graph.allowed, graph.unary, 0.0).T
-    return np.where(graph.allowed.all(1), high - low, np.where(graph.allowed[:, 1], -np.inf, np.inf))
+def _rise(unary: Floats, allowed: NDArray[np.bool_]) -> Floats:
+    """(n,) what label 1 costs more than label 0; infinite where only one is allowed."""
+    low, high = np.where(allowed, unary, 0.0).T
+    return np.where(allowed.all(1), high - low, np.where(allowed[:, 1], -np.inf, np.inf))
 
 
 def _source_side(rise: Floats, first: Ints, second: Ints, weight: Floats) -> Ints:

@@ -6,11 +6,11 @@ import pytest
 
 import mixfield as mf
 from experiments.synthetic.families import Family
-from experiments.synthetic.methods import BASELINE, DEFAULT, MATCHED, METHODS, RULES
+from experiments.synthetic.methods import BASELINE, COLLAPSED, DEFAULT, MATCHED, METHODS, RULES
 
 
 def test_names():
-    assert set(METHODS) == {*RULES, DEFAULT}
+    assert set(METHODS) == {*RULES, DEFAULT, COLLAPSED}
     assert set(MATCHED) < set(METHODS)
     assert BASELINE not in METHODS
 

@@ -132,6 +132,39 @@ def test_seconds_limit_the_search():
     assert "the time was over" in short.info["notes"][0]
 
 
+def spin_glass(side, seed):
+    """A torus with couplings -1 and 1."""
+    rng = np.random.default_rng(seed)
+    nodes = np.arange(side * side).reshape(side, side)
+    pairs = [(i, j) for axis in (0, 1) for i, j in zip(nodes.ravel(), np.roll(nodes, -1, axis).ravel(), strict=True)]
+    return dimod.BQM.from_ising({}, {(int(i), int(j)): rng.choice([-1.0, 1.0]) for i, j in pairs})
+
+
+def test_many_minima_with_weights():
+    bqm = spin_glass(10, 0)
+    answer = bridge.MixfieldSampler().sample(bqm, n_modes=300)
+    record, spins = answer.record, answer.record.sample.astype(int)
+    assert len(answer) == 300
+    dimod.testing.assert_response_energies(answer, bqm)
+    assert record.weight.sum() == pytest.approx(1.0)
+    assert (np.diff(record.weight) <= 0).all()
+    assert record.basin.tolist() == list(range(300))
+    assert (spins[:, None] != spins).sum(-1)[np.triu_indices(300, 1)].min() >= 2
+    assert np.sort(record.energy)[-200] <= 0.95 * record.energy.min()
+    assert answer.info["log_z"] >= -record.energy.min()
+
+
+def test_seconds_limit_the_minima():
+    bqm, sampler = spin_glass(12, 1), bridge.MixfieldSampler()
+    short, long = (len(sampler.sample(bqm, n_modes=5000, seconds=seconds)) for seconds in (1e-6, 0.5))
+    assert short <= 32 < long
+
+
+def test_no_couplings_one_minimum():
+    answer = bridge.MixfieldSampler().sample(dimod.BQM.from_ising({"a": 1.0, "b": -2.0}, {}), n_modes=5)
+    assert answer.first.sample == {"a": -1, "b": 1}
+
+
 def test_a_composite_of_dimod():
     """One that keeps the row of the lowest energy."""
     answer = dimod.TruncateComposite(bridge.MixfieldSampler(), 1).sample(ferromagnet(), n_modes=2)

@@ -244,6 +244,17 @@ def test_a_tree_at_several_sizes_is_that_of_infer():
         assert grown.posterior(()).log_z == pytest.approx(mf.infer(graph, count, rng=3).log_z, abs=1e-12)
 
 
+def test_a_collapsed_tree_has_the_bound_of_infer():
+    """With 32 modes infer keeps as many variables; its modes are not merged with ``min_distance=0``."""
+    graph = mf.datasets.random_ising(9, rng=3)
+    tree = start_tree(graph, rng=3, collapse=True)
+    tree.improve_root()
+    tree.grow(32)
+    tree.polish()
+    single = mf.infer(graph, 32, rng=3, min_distance=0.0)
+    assert tree.log_z == pytest.approx(single.log_z, abs=1e-9)
+
+
 def test_collapse_raises_the_bound():
     graph = mf.datasets.random_ising(8, preset="weller", rng=0)
     log_z = mf.exact(graph).log_z
@@ -290,3 +301,13 @@ def test_many_modes_leave_enough_to_sum_out():
     """More modes than variables: the field is collapsed as before."""
     graph = mf.datasets.random_ising(6, preset="weller", rng=0)
     assert mf.infer(graph, 64, min_distance=0).modes[0].conditionals is not None
+
+
+def test_a_limit_of_time_leaves_some_for_the_estimate():
+    """More modes are asked for than there is time for; belief propagation is still run inside the first cells."""
+    rng = np.random.default_rng(0)
+    scopes = [tuple(sorted(rng.choice(60, 3, replace=False).tolist())) for _ in range(90)]
+    graph = mf.FactorGraph.from_factors([3] * 60, [(scope, 2.0 * rng.normal(size=(3, 3, 3))) for scope in scopes])
+    with pytest.warns(mf.errors.FewerModesWarning, match="the time was over"):
+        posterior = mf.infer(graph, 5000, seconds=3.0, estimate=True, min_distance=0.0)
+    assert posterior.log_z_estimate > posterior.log_z + 1e-3
