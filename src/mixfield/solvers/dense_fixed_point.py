@@ -29,6 +29,7 @@ FINEST_TOLERANCE = 1e-6  # smallest change that single precision can resolve
 RISE = 1e-6  # relative rise of the free energy that single precision cannot resolve
 SMALL_FIELD = 1 << 14  # pixels up to which every update is one of the whole field
 MOVER_SHARE = 0.1  # of the tolerance: pixels that change by more are movers
+EARLY_SHARE = 1e-3  # of the last change, where that is more
 FEW_MOVERS = 0.15  # share of pixels up to which movers are updated alone
 MOVER_NUMBERS = 1 << 22  # of the marginals of these pixels, at most: each is copied several times
 SAMPLING = 101  # one of so many pixels estimates the share of movers; odd, to meet all columns of an image
@@ -75,22 +76,26 @@ def iterate(
     same_start : all modes begin at the same point.
     """
     crf, large = update.crf, update.crf.n > SMALL_FIELD
-    beta, threshold = (1.0 / temperature).astype(np.float32), MOVER_SHARE * tolerance
+    beta, change = (1.0 / temperature).astype(np.float32), np.ones(update.n_modes)
     update.invalidate()
     few_expected = values is not None  # the field around a known point is at rest
+    rough = large and not few_expected  # as long as everything moves, nothing has to be undone
     values = update.start(beta) if values is None else values
     monitor, spare, made = _FreeEnergy(temperature), None, 0
     while made < max_iterations:
+        threshold = max(MOVER_SHARE * tolerance, EARLY_SHARE * float(change.max()))
         sample = values[::SAMPLING].copy()
         new = None
         if not (update.in_place and crf.is_attractive and not monitor.damped.any()):
             new = update.layout.zeros() if spare is None else spare
         look = large and few_expected and max_iterations - made > 1
-        step = update.step(values, beta, new, same_start=same_start, movers_above=threshold if look else np.inf)
-        monitor.add(step.support, step.cost, step.entropy)
-        made, same_start = made + 1, False
+        step = update.step(
+            values, beta, new, rough=rough, same_start=same_start, movers_above=threshold if look else np.inf
+        )
+        monitor.add(step.support, step.cost, step.entropy, rough=rough)
+        made, same_start, change = made + 1, False, step.change
         old, values, spare = values, values if new is None else new, None if new is None else values
-        moving = step.change > tolerance
+        moving = (step.change > tolerance) | rough
         if stragglers and step.movers is not None:
             moving &= _far(update.layout, step.movers, values, tolerance) > stragglers * crf.n
         if not moving.any():
@@ -100,8 +105,9 @@ def iterate(
             monitor.forget(monitor.damped)
         elif large:
             few_expected = _share(update.layout, sample, values[::SAMPLING], threshold) <= 2 * FEW_MOVERS
+            rough = rough and not few_expected
             most = min(PARTIAL_UPDATES, max_iterations - made)
-            runs = _update_movers(update, step, np.flatnonzero(moving), beta, values, tolerance, most)
+            runs = _update_movers(update, step, np.flatnonzero(moving), beta, values, threshold, most)
             for modes, run in runs:
                 monitor.correct(modes, run.cost, run.entropy)
             made += max((run.updates for _, run in runs), default=0)
@@ -120,11 +126,11 @@ class _FreeEnergy:
         self.damped = np.zeros(n_modes, bool)
         self.history: list[Floats] = []
 
-    def add(self, support: Floats, cost: Floats, entropy: Floats) -> None:
+    def add(self, support: Floats, cost: Floats, entropy: Floats, *, rough: bool) -> None:
         """Complete the free energy before an update by its support."""
         free = self._cost - 0.5 * support - self._temperature * self._entropy
         self.history.append(free)
-        self.damped |= free > self._last + RISE * np.maximum(1.0, np.abs(self._last))
+        self.damped |= (free > self._last + RISE * np.maximum(1.0, np.abs(self._last))) & (not rough)
         self._last = np.where(np.isnan(free), self._last, free)
         self._cost, self._entropy = cost.copy(), entropy.copy()
 
@@ -139,7 +145,7 @@ class _FreeEnergy:
 
 
 def _update_movers(
-    update: DenseUpdate, step: Step, moving: Modes, beta: Float32s, values: Float32s, tolerance: float, most: int
+    update: DenseUpdate, step: Step, moving: Modes, beta: Float32s, values: Float32s, threshold: float, most: int
 ) -> list[tuple[Modes, SubsetRun]]:
     """Go on with the movers of the last update, in place, all other pixels fixed; at ``most`` so many updates.
 
@@ -151,9 +157,9 @@ def _update_movers(
         return []
     runs, after, count = [], values[movers.points], max(1, TOGETHER // layout.stored)
     for modes in np.split(moving, range(count, len(moving), count)):
-        own, current = _of_modes(layout, modes, movers, after, MOVER_SHARE * tolerance)
+        own, current = _of_modes(layout, modes, movers, after, threshold)
         if 0 < len(own.points) <= FEW_MOVERS * update.crf.n:
-            enough = np.maximum(MOVER_SHARE * tolerance, FALL * step.change[modes])
+            enough = np.maximum(threshold, FALL * step.change[modes])
             run = SubsetUpdate(update, modes, own, beta[modes]).run(current, enough, most)
             channels = layout.channels(modes)
             values[own.points[:, None], channels] = run.values[:, : len(channels)]

@@ -176,6 +176,7 @@ class DenseUpdate:
         beta: Float32s,
         new: Float32s | None = None,
         *,
+        rough: bool = False,
         same_start: bool = False,
         movers_above: float = np.inf,
     ) -> Step:
@@ -183,6 +184,7 @@ class DenseUpdate:
 
         Parameters
         ----------
+        rough : use the cheaper version of the filters.
         same_start : all modes have the same values, which are filtered once.
         movers_above : report pixels that change by more than this.
 
@@ -193,8 +195,10 @@ class DenseUpdate:
         fused = self.bank.fused and new is None and movers_above == np.inf
         out = old if new is None else new
         if not same_start:
-            self.bank.load(old)  # support_i(l) = sum_m sum_j k_m(f_i, f_j) q_j(l)
-        return self._update_all(old, beta, out, same_start=same_start, movers_above=movers_above, fused=fused)
+            self.bank.load(old, rough=rough)  # support_i(l) = sum_m sum_j k_m(f_i, f_j) q_j(l)
+        return self._update_all(
+            old, beta, out, rough=rough, same_start=same_start, movers_above=movers_above, fused=fused
+        )
 
     def invalidate(self) -> None:
         """The values to be updated next are not those that the last step has left."""
@@ -228,6 +232,7 @@ class DenseUpdate:
         beta: Float32s,
         new: Float32s | None,
         *,
+        rough: bool = False,
         same_start: bool = False,
         movers_above: float = np.inf,
         fused: bool,
@@ -242,7 +247,7 @@ class DenseUpdate:
             before, after = (support if values is None else values[first:last] for values in (old, new))
             # q_i(l) <- softmax_l [(support_i(l) - U_i(l) - bias_i(l)) / T] for the pixels i of this band
             terms[band], change[band] = update_pixels(
-                self.crf.costs, self.bias, self.total_support[0], support, before, self.layout, beta,
+                self.crf.costs, self.bias, self.total_support[rough], support, before, self.layout, beta,
                 (first, last), after, monitor=self.monitor,
             )  # fmt: skip
             if record is not None:
@@ -262,18 +267,20 @@ class DenseUpdate:
         visit: Update = update_and_find_movers if movers_above < np.inf else update
         target = self.bank if fused else None
         if same_start and old is not None:
-            self._for_each_band_of_one_mode(old, visit, splat_into=target)
+            self._for_each_band_of_one_mode(old, visit, rough=rough, splat_into=target)
         else:
             self.bank.for_each_band(visit, splat_into=target)
         support, cost, entropy = terms.sum(0)
         largest = change.max(0) if self.monitor else np.full(self.n_modes, np.inf)
         return Step(support, cost, entropy, largest, _joined(movers))
 
-    def _for_each_band_of_one_mode(self, old: Float32s, update: Update, *, splat_into: FilterBank | None) -> None:
+    def _for_each_band_of_one_mode(
+        self, old: Float32s, update: Update, *, rough: bool, splat_into: FilterBank | None
+    ) -> None:
         """`FilterBank.for_each_band` for modes that all have the same values: one of them is filtered."""
         one, n_modes, used = self.layout.of(1), self.n_modes, self.layout.used
         bank = self._bank(one, self.bank.schedule)
-        bank.load(self.layout.take(old, np.zeros(1, np.intp)))
+        bank.load(self.layout.take(old, np.zeros(1, np.intp)), rough=rough)
 
         def repeat(band: int, first: int, last: int, support: Float32s) -> Float32s | None:
             with self.bank.scratch.borrow() as memory:

@@ -101,13 +101,14 @@ def test_a_run_is_as_many_steps(kernels, updates, rng):
     assert last is None or (last[:, :used] == recorded[-1, :, :used]).all()
 
 
-def test_filters_of_modes_with_the_same_start(rng):
+@pytest.mark.parametrize("rough", [False, True])
+def test_rough_filters_of_modes_with_the_same_start(rough, rng):
     crf = mf.DenseCRF(rng.random((40, 50, 3)), KERNELS["appearance"](rng.random((40, 50))))
     values = Layout(crf, 2).pack(np.repeat(rng.dirichlet(np.ones(3), (1, crf.n)), 2, 0))
     support = []
     for same_start in (False, True):
         update, new = DenseUpdate(crf, 2, threads=1), np.zeros_like(values)
-        support.append(update.step(values, np.ones(2, np.float32), new, same_start=same_start).support)
+        support.append(update.step(values, np.ones(2, np.float32), new, rough=rough, same_start=same_start).support)
     assert (support[0] == support[1]).all()
 
 
