@@ -23,11 +23,13 @@ from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
 from mixfield.filters.buffers import aligned_empty, aligned_zeros
 from mixfield.solvers.dense import DenseSolver
-from mixfield.solvers.dense_fixed_point import MoverStatistics, iterate
+from mixfield.solvers.dense_fixed_point import iterate
 from mixfield.solvers.layout import Layout
 
 ROUND = 10  # updates after which converged modes leave the batch
 HELD_TOLERANCE = 5e-2  # default tolerance of clamped modes, which are marginally stable and converge slowly
+STRAGGLERS = 5e-4  # share of the pixels that may go on moving in a clamped mode: less than a region that is worth a cut
+STANDING = 0.8  # mean probability that a released group keeps after some updates if it is to stay: others fall back
 INHERITED = 1.5  # factor on the multipliers of earlier cuts: a new cut disturbs a marginally stable mode
 
 Floats = NDArray[np.float64]
@@ -96,7 +98,7 @@ class FirmClamp:
 
     def _release(self, held: _ClampedModes, values: Float32s, gamma: float) -> list[CellSolution | None]:
         """Release modes that are firmly clamped, clamp those that would leave, and converge."""
-        values, standing = self._try(held, values, np.zeros(len(held.cells)))
+        values, standing = self._try(held, values, np.zeros(len(held.cells)), STANDING)
         multipliers = np.where(standing, 0.0, self.firmness * gamma)
         for grip in self.grips if not standing.all() else ():
             trial = np.where(multipliers > grip * gamma, grip * gamma, multipliers)
@@ -104,10 +106,12 @@ class FirmClamp:
             multipliers = np.where(inside, trial, multipliers)
         return self._finish(held, values, multipliers, max(self.grips, default=1.0) * gamma)
 
-    def _try(self, held: _ClampedModes, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
-        """Updates under other multipliers, taken back for the modes that leave their cells."""
+    def _try(
+        self, held: _ClampedModes, values: Float32s, multipliers: Floats, least: float = 0.0
+    ) -> tuple[Float32s, NDArray[np.bool_]]:
+        """Updates under other multipliers, taken back for modes that leave their cells or keep less than ``least``."""
         trial = held.run(values, multipliers, self.steps)
-        inside = self._inside(held, trial)
+        inside = self._inside(held, trial) & (held.kept(trial) >= least)
         return held.choose(inside, trial, values), inside
 
     def _finish(
@@ -155,7 +159,6 @@ class _ClampedModes:
         self.fixed = self._inherited_costs() if fixed is None else fixed
         self.bias = aligned_empty(*self.fixed.shape, pool=solver.pool)
         self.update = solver.update(len(cells), self.bias.reshape(solver.energy.n, -1))
-        self.statistics = MoverStatistics()
 
     def _inherited_costs(self) -> Float32s:
         """(n, L, K) costs of forbidden labels, and of the multipliers of earlier cuts."""
@@ -193,6 +196,15 @@ class _ClampedModes:
         """(L, 1) probabilities that members of a constraint have their label in one of the modes."""
         return self.layout.probabilities(values, place, constraint.group, constraint.labels)[:, None]
 
+    def kept(self, values: Float32s) -> Floats:
+        """(K,) mean probability with which the members of the last cut of each mode are on its side."""
+        kept = np.ones(len(self.cells))
+        for k, cell in enumerate(self.cells):
+            if cell.last_soft is not None:
+                given = float(self.members(values, k, cell.last_soft).mean())
+                kept[k] = given if cell.last_soft.sign > 0 else 1.0 - given
+        return kept
+
     def inherited(self, constraint: Cardinality) -> float:
         """The multiplier of an earlier cut, a little firmer."""
         return INHERITED * self.parent.multipliers.get(constraint.identity, 0.0)
@@ -220,7 +232,6 @@ class _ClampedModes:
             np.ones(len(self.cells)),
             tolerance=1e-2,
             max_iterations=steps,
-            statistics=self.statistics,
             same_start=same_start,
         )[0]
 
@@ -234,7 +245,7 @@ class _ClampedModes:
             np.ones(len(self.cells)),
             tolerance=self.solver.options.tolerance or HELD_TOLERANCE,
             max_iterations=min(patience, ROUND),
-            statistics=self.statistics,
+            stragglers=STRAGGLERS,
         )
         result, moving = _Run(run.iterations, run.converged), np.flatnonzero(~run.converged)
         if len(moving) and patience > ROUND:

@@ -51,6 +51,12 @@ class Axis:
     taps: Float32s
 
     @property
+    def ratio(self) -> Float32s:
+        """(size,) the factors before filtering as multiples of those after it; 1 where these are zero."""
+        below, above = self.down.sum(1), self.up.sum(1)
+        return np.divide(below, above, out=np.ones_like(above), where=above != 0)
+
+    @property
     def sums(self) -> Float32s:
         """(size,) row sums of ``S g S^T``."""
         summed = np.convolve(self.under.sum(1), self.taps)[len(self.taps) // 2 :]
@@ -146,21 +152,17 @@ class CoarseGrid(StreamingFilter):
     def subset(self, points: NDArray[np.int64]) -> SubsetFilter:
         """The filter among some of the pixels, on the rectangle of the coarse grid around them."""
         row, column = np.divmod(points, len(self.columns.above))
-        above, beside, near = self.rows.above[row], self.columns.above[column], np.arange(OVER, dtype=np.int32)
-        top, left = int(above.min()), int(beside.min())
-        high, wide = int(above.max()) + OVER - top, int(beside.max()) + OVER - left
-        over = ((above - top).astype(np.int32)[:, None] + near)[:, :, None] * np.int32(wide)
-        corner = (over + ((beside - left).astype(np.int32)[:, None] + near)[:, None, :]).reshape(-1, OVER * OVER)
-        down, up = (
-            (rows[row][:, :, None] * columns[column][:, None, :]).reshape(-1, OVER * OVER)
-            for rows, columns in ((self.rows.down, self.columns.down), (self.rows.up, self.columns.up))
-        )
-        ones = np.ones(len(points), np.float32)
+        top, left = self.rows.above[row.min()], self.columns.above[column.min()]
+        above, beside = self.rows.above - top, self.columns.above - left
+        high, wide = int(above[row.max()]) + OVER, int(beside[column.max()]) + OVER
+        corner, up = np.empty((len(points), OVER * OVER), np.int32), np.empty((len(points), OVER * OVER), np.float32)
+        kernels.coarse.windows(row, column, above, self.rows.up, beside, self.columns.up, wide, corner, up)
+        ratio = self.rows.ratio[row] * self.columns.ratio[column]  # of the factors before filtering to those after it
 
         def apply(values: Float32s) -> Float32s:
             channels, out = values.shape[1], np.zeros_like(values)
             coarse, filtered = aligned_zeros(high, wide * channels), aligned_empty(high, wide * channels)
-            kernels.lattice.splat(values, corner, down, ones, 0, coarse.reshape(-1, channels))
+            kernels.lattice.splat(values, corner, up, ratio, 0, coarse.reshape(-1, channels))
             self.convolve(coarse, channels, filtered, 1)
             kernels.lattice.slice_add(filtered.reshape(-1, channels), corner, up, 0, len(points), out)
             return out

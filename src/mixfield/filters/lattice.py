@@ -110,13 +110,10 @@ class Lattice(StreamingFilter):
 
     def subset(self, points: NDArray[np.int64]) -> SubsetFilter:
         """The filter among some of the points, on the corners around them alone, in one order of the directions."""
-        corner = self.corner[points]
-        place = np.full(self.size, -1, np.int32)
-        place[corner] = 0
-        kept = np.flatnonzero(place == 0)
-        place[kept] = np.arange(len(kept))
+        place, corner = np.full(self.size, -1, np.int32), np.empty((len(points), self.corner.shape[1]), np.int32)
+        size = int(kernels.lattice.renumber(self.corner, points, place, corner))
         chains = tuple(kernels.lattice.relink(order, link, place) for order, link in self.chains)
-        small = Lattice(place[corner], self.weight[points], len(kept), chains, self.ratio[points], symmetric=False)
+        small = Lattice(corner, self.weight[points], size, chains, self.ratio[points], symmetric=False)
         stream_of = cache(lambda channels: small.stream(channels, ((0, len(points)),)))
 
         def apply(values: Float32s) -> Float32s:

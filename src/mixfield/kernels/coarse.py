@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mixfield.kernels.channel_sums import correlate, correlate_pixel, scatter_add
-from mixfield.kernels.jit import Float32s, Int64s, Integer, jit
+from mixfield.kernels.jit import Float32s, Int32s, Int64s, Integer, jit
 
 
 @jit()
@@ -96,3 +96,23 @@ def sum_rows(
         low, high = max(0, reach - row), min(len(row_taps), rows + reach - row)
         correlate(source, (row - reach) * size, size, row_taps, low, high, line, margin, size)
         correlate(line, zero, channels, taps, zero, len(taps), target, row * size, size)
+
+
+@jit()
+def windows(
+    row: Int64s, column: Int64s, row_above: Int64s, row_weight: Float32s, above: Int64s, weights: Float32s,
+    width: Integer, corner: Int32s, out: Float32s,
+) -> None:  # fmt: skip
+    """Coarse pixels around the pixels (row, column) of an image, and their weights, as for a lattice: (p, 16) each.
+
+    Coarse pixel (row_above[i] + k, above[j] + l) of pixel (i, j) has the weight row_weight[i, k] * weights[j, l].  Its
+    number counts from that of coarse pixel (0, 0), ``width`` to a row.
+    """
+    reach, support = row_weight.shape[1], weights.shape[1]
+    for p in range(len(row)):
+        i, j = row[p], column[p]
+        for k in range(reach):
+            at = (row_above[i] + k) * width + above[j]
+            for l in range(support):
+                corner[p, k * support + l] = at + l
+                out[p, k * support + l] = row_weight[i, k] * weights[j, l]

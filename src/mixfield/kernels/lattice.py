@@ -222,14 +222,32 @@ def link(table: Int64s, distinct: Int64s, step: Integer, next_one: Int32s, follo
 
 
 @jit()
+def renumber(vertex: Int32s, points: Int64s, place: Int32s, out: Int32s) -> Integer:
+    """Number the vertices around some points by first appearance; returns how many there are.
+
+    ``place`` (m,) is -1 and becomes their new numbers; ``out`` (p, d + 1) those around each of the points.
+    """
+    count = 0
+    for i in range(len(points)):
+        for r in range(vertex.shape[1]):
+            old = vertex[points[i], r]
+            if place[old] < 0:
+                place[old] = count
+                count += 1
+            out[i, r] = place[old]
+    return count
+
+
+@jit()
 def relink(order: Int32s, links: Float32s, place: Int32s) -> tuple[Int32s, Float32s]:
     """The chains of some of the vertices: ``place`` (m,) has their new numbers, and -1 for all others."""
-    kept, kept_links, count = np.zeros(len(order), np.int32), np.zeros(len(links), np.float32), 0
+    kept, kept_links, count = np.empty(len(order), np.int32), np.empty(len(links), np.float32), 0
     for e in range(len(links)):
         if place[order[e]] >= 0:
             kept[count] = place[order[e]]
             kept_links[count] = links[e] if place[order[e + 1]] >= 0 else 0.0
             count += 1
+    kept[count : count + AHEAD] = 0
     return kept[: count + AHEAD].copy(), kept_links[:count].copy()
 
 

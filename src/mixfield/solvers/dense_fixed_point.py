@@ -16,22 +16,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import kernels
-from mixfield.solvers.dense_subset import SubsetUpdate
-from mixfield.solvers.dense_update import DenseUpdate, Movers
+from mixfield.solvers.dense_subset import SubsetRun, SubsetUpdate
+from mixfield.solvers.dense_update import DenseUpdate, Movers, Step
+from mixfield.solvers.layout import Layout
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
+Modes = NDArray[np.intp]
 
 TOLERANCE = 1e-3  # default change at which a dense field has converged: A_k is within tenths of a nat
 FINEST_TOLERANCE = 1e-6  # smallest change that single precision can resolve
 RISE = 1e-6  # relative rise of the free energy that single precision cannot resolve
-EXACT_BELOW = 1e-2  # change below which filters are no longer rough
-SMALL_FIELD = 1 << 14  # pixels up to which every update is an exact one of the whole field
+SMALL_FIELD = 1 << 14  # pixels up to which every update is one of the whole field
+MOVER_SHARE = 0.1  # of the tolerance: pixels that change by more are movers
+EARLY_SHARE = 1e-3  # of the last change, where that is more
 FEW_MOVERS = 0.15  # share of pixels up to which movers are updated alone
 MOVER_NUMBERS = 1 << 22  # of the marginals of these pixels, at most: each is copied several times
 SAMPLING = 101  # one of so many pixels estimates the share of movers; odd, to meet all columns of an image
-PARTIAL_UPDATES = 8  # at most, between two updates of the whole field
+PARTIAL_UPDATES = 16  # at most, between two updates of the whole field
+FALL = 0.1  # share of the last change of the whole field at which partial updates end: its other pixels move too
+TOGETHER = 4  # marginals of a pixel that are updated in the time of one
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Convergence:
     ----------
     iterations : (K,) updates, those of few pixels included.
     change : (K,) largest change of the last update, which is one of the whole field.
-    converged : (K,) whether it was below the tolerance.
+    converged : (K,) whether few enough pixels changed by more than the tolerance, none by default.
     free_energies : (updates of the whole field, K) before each of them; NaN where not known.
     """
 
@@ -52,23 +56,6 @@ class Convergence:
     free_energies: Floats
 
 
-@dataclass
-class MoverStatistics:
-    """The share of pixels that moved in the last update, and whether few are expected to move in the next.
-
-    It belongs to one `DenseUpdate` and is kept from one run to the next.
-    """
-
-    share: float = np.inf
-    few_expected: bool = True
-
-    def observe(self, before: Float32s, after: Float32s, threshold: float, few: float = FEW_MOVERS) -> None:
-        """Take the values of a sample of pixels before and after an update; ``few`` is a share of the pixels."""
-        share = len(kernels.softmax.movers(before, after, np.float32(threshold))) / len(after)
-        self.few_expected = share * min(1.0, share / self.share) <= 2 * few
-        self.share = max(share, 1e-9)
-
-
 def iterate(
     update: DenseUpdate,
     values: Float32s | None,
@@ -76,7 +63,7 @@ def iterate(
     *,
     tolerance: float,
     max_iterations: int,
-    statistics: MoverStatistics | None = None,
+    stragglers: float = 0.0,
     same_start: bool = False,
 ) -> tuple[Float32s, Convergence]:
     """Update channels (n, C), in place where possible, until no marginal changes by more than ``tolerance``.
@@ -85,43 +72,47 @@ def iterate(
     ----------
     values : where to begin; softmax(-(U + bias) / T) if None.
     temperature : (K,) T of each mode.
-    statistics : those of the last run with the same ``update``.
+    stragglers : share of the pixels of a mode that may still change by more when it has converged.
     same_start : all modes begin at the same point.
     """
-    n_modes, large = update.n_modes, update.crf.n > SMALL_FIELD
-    beta = (1.0 / temperature).astype(np.float32)
+    crf, large = update.crf, update.crf.n > SMALL_FIELD
+    beta, change = (1.0 / temperature).astype(np.float32), np.ones(update.n_modes)
     update.invalidate()
-    statistics = statistics or MoverStatistics()
-    if values is None:
-        values, statistics = update.start(beta), MoverStatistics(share=1.0, few_expected=False)
-    threshold, rough, made = max(tolerance, TOLERANCE), large, 0
-    monitor, change = _FreeEnergy(temperature), np.full(n_modes, np.inf)
-    spare: Float32s | None = None
+    few_expected = values is not None  # the field around a known point is at rest
+    rough = large and not few_expected  # as long as everything moves, nothing has to be undone
+    values = update.start(beta) if values is None else values
+    monitor, spare, made = _FreeEnergy(temperature), None, 0
     while made < max_iterations:
+        threshold = max(MOVER_SHARE * tolerance, EARLY_SHARE * float(change.max()))
         sample = values[::SAMPLING].copy()
         new = None
-        if not (update.in_place and update.crf.is_attractive and not monitor.damped.any()):
+        if not (update.in_place and crf.is_attractive and not monitor.damped.any()):
             new = update.layout.zeros() if spare is None else spare
-        look = large and statistics.few_expected and max_iterations - made > 2
+        look = large and few_expected and max_iterations - made > 1
         step = update.step(
             values, beta, new, rough=rough, same_start=same_start, movers_above=threshold if look else np.inf
         )
-        risen, change = monitor.add(step.support, step.cost, step.entropy, rough=rough), step.change
-        made, same_start = made + 1, False
+        monitor.add(step.support, step.cost, step.entropy, rough=rough)
+        made, same_start, change = made + 1, False, step.change
         old, values, spare = values, values if new is None else new, None if new is None else values
-        if (change <= tolerance).all() and not (rough and tolerance < EXACT_BELOW):
+        moving = (step.change > tolerance) | rough
+        if stragglers and step.movers is not None:
+            moving &= _far(update.layout, step.movers, values, tolerance) > stragglers * crf.n
+        if not moving.any():
             break
         if monitor.damped.any() and new is not None:  # after a step in place, half steps begin with the next one
             _halve(update, old, values, monitor.damped)
             monitor.forget(monitor.damped)
         elif large:
-            statistics.observe(sample, values[::SAMPLING].copy(), threshold, _few_movers(update))
-            most = max_iterations - made - 1  # the last update is one of the whole field
-            cost, entropy, inner = _update_movers(update, step.movers, beta, values, threshold, rough=rough, most=most)
-            monitor.correct(cost, entropy)
-            made += inner
-        rough = rough and bool((change > EXACT_BELOW).any()) and not risen.any()
-    return values, Convergence(np.full(n_modes, made, np.int32), change, change <= tolerance, np.array(monitor.history))
+            few_expected = _share(update.layout, sample, values[::SAMPLING], threshold) <= 2 * FEW_MOVERS
+            rough = rough and not few_expected
+            most = min(PARTIAL_UPDATES, max_iterations - made)
+            runs = _update_movers(update, step, np.flatnonzero(moving), beta, values, threshold, most)
+            for modes, run in runs:
+                monitor.correct(modes, run.cost, run.entropy)
+            made += max((run.updates for _, run in runs), default=0)
+    iterations = np.full(update.n_modes, made, np.int32)
+    return values, Convergence(iterations, step.change, ~moving, np.array(monitor.history))
 
 
 class _FreeEnergy:
@@ -135,19 +126,18 @@ class _FreeEnergy:
         self.damped = np.zeros(n_modes, bool)
         self.history: list[Floats] = []
 
-    def add(self, support: Floats, cost: Floats, entropy: Floats, *, rough: bool) -> NDArray[np.bool_]:
-        """Complete the free energy before an update by its support; returns the modes for which it has risen."""
+    def add(self, support: Floats, cost: Floats, entropy: Floats, *, rough: bool) -> None:
+        """Complete the free energy before an update by its support."""
         free = self._cost - 0.5 * support - self._temperature * self._entropy
         self.history.append(free)
-        risen = free > self._last + RISE * np.maximum(1.0, np.abs(self._last))
-        self.damped |= risen & (not rough)
+        self.damped |= (free > self._last + RISE * np.maximum(1.0, np.abs(self._last))) & (not rough)
         self._last = np.where(np.isnan(free), self._last, free)
         self._cost, self._entropy = cost.copy(), entropy.copy()
-        return np.asarray(risen)
 
-    def correct(self, cost: Floats, entropy: Floats) -> None:
+    def correct(self, modes: NDArray[np.intp], cost: Floats, entropy: Floats) -> None:
         """Add what changed after the update."""
-        self._cost, self._entropy = self._cost + cost, self._entropy + entropy
+        self._cost[modes] += cost
+        self._entropy[modes] += entropy
 
     def forget(self, modes: NDArray[np.bool_]) -> None:
         """The values of some modes have changed in a way that is not known."""
@@ -155,39 +145,53 @@ class _FreeEnergy:
 
 
 def _update_movers(
-    update: DenseUpdate,
-    movers: Movers | None,
-    beta: Float32s,
-    values: Float32s,
-    threshold: float,
-    *,
-    rough: bool,
-    most: int,
-) -> tuple[Floats, Floats, int]:
-    """Go on with the pixels that moved in the last update, in place, all others fixed.
+    update: DenseUpdate, step: Step, moving: Modes, beta: Float32s, values: Float32s, threshold: float, most: int
+) -> list[tuple[Modes, SubsetRun]]:
+    """Go on with the movers of the last update, in place, all other pixels fixed; at ``most`` so many updates.
 
-    Returns
-    -------
-    (K,) rise of the cost and of the entropy, and the number of updates, at ``most``.
+    Returns the modes that were updated together, of those ``moving``, and how it went.  Modes with too many movers are
+    left out.
     """
-    none = np.zeros(update.n_modes)
-    if movers is None or most <= 0 or not 0 < len(movers.points) <= _few_movers(update) * update.crf.n:
-        return none, none, 0
-    subset, first = SubsetUpdate(update, movers.points), values[movers.points]
-    current, made = first, 0
-    while made < min(PARTIAL_UPDATES, most):
-        made += 1
-        current, change = subset.step(current, beta, movers.support, movers.before, rough=rough)
-        if change.max() < threshold:
-            break
-    values[movers.points] = current
-    (cost, entropy), (first_cost, first_entropy) = subset.terms(current), subset.terms(first)
-    return cost - first_cost, entropy - first_entropy, made
+    movers, layout = step.movers, update.layout
+    if movers is None or most <= 0 or movers.support.size > MOVER_NUMBERS:
+        return []
+    runs, after, count = [], values[movers.points], max(1, TOGETHER // layout.stored)
+    for modes in np.split(moving, range(count, len(moving), count)):
+        own, current = _of_modes(layout, modes, movers, after, threshold)
+        if 0 < len(own.points) <= FEW_MOVERS * update.crf.n:
+            enough = np.maximum(threshold, FALL * step.change[modes])
+            run = SubsetUpdate(update, modes, own, beta[modes]).run(current, enough, most)
+            channels = layout.channels(modes)
+            values[own.points[:, None], channels] = run.values[:, : len(channels)]
+            runs.append((modes, run))
+    return runs
 
 
-def _few_movers(update: DenseUpdate) -> float:
-    """The share of pixels up to which movers are updated alone."""
-    return min(FEW_MOVERS, MOVER_NUMBERS / (update.crf.n * update.layout.width))
+def _of_modes(
+    layout: Layout, modes: Modes, movers: Movers, after: Float32s, threshold: float
+) -> tuple[Movers, Float32s]:
+    """The movers of some modes with the channels of these, and their values; ``after`` (p, C) has all modes."""
+    if len(modes) == layout.n_modes:
+        return movers, after
+    channels, width = layout.channels(modes), layout.of(len(modes)).width
+    new, old = after.take(channels, 1), movers.before.take(channels, 1)
+    moved = np.flatnonzero((np.abs(new - old) > threshold).any(1))
+    support, before, values = np.zeros((3, len(moved), width), np.float32)
+    before[:, : len(channels)], values[:, : len(channels)] = old[moved], new[moved]
+    support[:, : len(channels)] = movers.support[moved].take(channels, 1)
+    return Movers(movers.points[moved], support, before), values
+
+
+def _far(layout: Layout, movers: Movers, values: Float32s, tolerance: float) -> NDArray[np.intp]:
+    """(K,) how many movers of each mode the last update has changed by more than the tolerance."""
+    far = np.abs(values[movers.points] - movers.before) > tolerance
+    return np.array([np.count_nonzero(far[:, mode :: layout.n_modes].any(1)) for mode in range(layout.n_modes)])
+
+
+def _share(layout: Layout, before: Float32s, after: Float32s, threshold: float) -> float:
+    """Share of the pixels of a sample that have changed by more than a threshold, on average over the modes."""
+    moved = np.abs(after - before) > threshold
+    return float(np.mean([moved[:, mode :: layout.n_modes].any(1).mean() for mode in range(layout.n_modes)]))
 
 
 def _halve(update: DenseUpdate, old: Float32s, new: Float32s, damped: NDArray[np.bool_]) -> None:

@@ -57,6 +57,10 @@ class Layout:
         """The layout of another number of modes."""
         return Layout(self.crf, n_modes, self.pool, self.complete)
 
+    def channels(self, modes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The channels of some of the modes, in the order of the layout ``of(len(modes))``."""
+        return np.asarray(np.arange(self.stored)[:, None] * self.n_modes + modes).ravel()
+
     def zeros(self) -> Float32s:
         """Channels (n, width)."""
         return aligned_zeros(self.crf.n, self.width, pool=self.pool)
@@ -86,10 +90,10 @@ class Layout:
         self, channels: Float32s, mode: int, points: NDArray[np.int64], labels: NDArray[np.int64]
     ) -> Float32s:
         """(p,) probabilities of one label of each of some pixels in one of the modes."""
-        stored, n_labels = self.by_label(channels)[..., mode], self.crf.n_labels
-        if self.stored == n_labels or not (labels == n_labels - 1).any():
-            return np.asarray(stored[points, labels])
-        return np.asarray(self._completed(self.crf.costs[points], stored[points])[np.arange(len(points)), labels])
+        if not (labels >= self.stored).any():
+            return np.asarray(channels[points, labels * self.n_modes + mode])
+        stored = self.by_label(channels)[points, :, mode]
+        return np.asarray(self._completed(self.crf.costs[points], stored)[np.arange(len(points)), labels])
 
     def labelings(self, channels: Float32s, threads: int) -> NDArray[np.int32]:
         """(K, n) the most probable label of each pixel in each mode."""

@@ -59,3 +59,15 @@ def test_sum_rows(channels, rng):
     coarse.sum_rows(values.reshape(5, -1), channels, row_taps, taps, 3, 5, out)
     expected = naive_kernels.sum_both_axes(values, row_taps, taps)
     assert out.reshape(expected.shape) == pytest.approx(expected, rel=1e-5)
+
+
+def test_windows(rng):
+    """What `up_add` takes at some pixels, with one weight for each coarse pixel."""
+    values = rng.random((ROWS, COLUMNS)).astype(np.float32)
+    row_above, above = np.array([0, 1, 1, 2, 3]), np.array([0, 2, 2, 3, 4, 5])
+    row_weight, weights = _weights(rng, row_above), _weights(rng, above)
+    row, column = np.array([0, 4, 4, 2]), np.array([5, 0, 5, 3])
+    corner, weight = np.empty((4, 16), np.int32), np.empty((4, 16), np.float32)
+    coarse.windows(row, column, row_above, row_weight, above, weights, COLUMNS, corner, weight)
+    expected = naive_kernels.up(values[..., None], row_above, row_weight, above, weights)[row, column, 0]
+    assert (weight * values.ravel()[corner]).sum(1) == pytest.approx(expected, rel=1e-5)

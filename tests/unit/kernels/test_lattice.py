@@ -97,6 +97,14 @@ def test_vertices_without_neighbours_have_no_chain():
     assert len(order) == AHEAD
 
 
+def test_renumber():
+    vertex = np.array([[5, 2, 0], [1, 1, 1], [2, 6, 5], [4, 0, 3]], np.int32)
+    place, out = np.full(7, -1, np.int32), np.empty((2, 3), np.int32)
+    assert lattice.renumber(vertex, np.array([2, 3]), place, out) == 6
+    assert out.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert place.tolist() == [4, -1, 0, 5, 3, 2, 1]
+
+
 def test_relink():
     known = [10, 17, 3, 99, 24, 50, 57]
     kept = [0, 1, 4, 6]

@@ -14,7 +14,7 @@ from large_images import several_blocks
 import mixfield as mf
 from mixfield.errors import NotConvergedWarning
 from mixfield.solvers import dense_fixed_point
-from mixfield.solvers.dense_fixed_point import SMALL_FIELD, MoverStatistics, iterate
+from mixfield.solvers.dense_fixed_point import SMALL_FIELD, iterate
 from mixfield.solvers.dense_update import DenseUpdate
 
 
@@ -82,11 +82,11 @@ def large():
     return mf.DenseCRF(scores(shape, 3, rng), [mf.Gaussian(1.5, 2.0), mf.Gaussian(4.0, 1.0)], negligible=0)
 
 
-def _run(crf, monkeypatch=None, *, tolerance=1e-3, max_iterations=2000):
+def _run(crf, monkeypatch=None, *, tolerance=1e-3, max_iterations=2000, threads=2, **options):
     if monkeypatch is not None:
         monkeypatch.setattr(dense_fixed_point, "SMALL_FIELD", crf.n)  # every update is one of the whole field
-    update = DenseUpdate(crf, 1, threads=2)
-    values, run = iterate(update, None, np.ones(1), tolerance=tolerance, max_iterations=max_iterations)
+    update = DenseUpdate(crf, 1, threads=threads)
+    values, run = iterate(update, None, np.ones(1), tolerance=tolerance, max_iterations=max_iterations, **options)
     return update, values, run
 
 
@@ -115,19 +115,44 @@ def test_no_more_updates_than_allowed(large, limit):
     assert not run.converged[0]
 
 
-def test_movers_are_few_when_a_sample_says_so():
-    statistics = MoverStatistics(share=1.0, few_expected=False)
-    before = np.zeros((100, 4), np.float32)
-    after = before.copy()
-    after[:80, 0] = 0.5
-    statistics.observe(before, after, 0.1)
-    assert statistics.share == pytest.approx(0.8)
-    assert not statistics.few_expected
-    after[10:80, 0] = 0.0
-    statistics.observe(before, after, 0.1)
-    assert statistics.share == pytest.approx(0.1)
-    assert statistics.few_expected
-    assert MoverStatistics().few_expected  # nothing is known yet
+def test_the_free_energy_never_rises_while_movers_are_updated_alone(large):
+    _, _, run = _run(large, tolerance=1e-5)
+    history = run.free_energies[1:, 0]
+    assert run.iterations[0] > len(history) > 5
+    assert (np.diff(history) <= 1e-6 * np.abs(history[1:])).all()
+
+
+def test_threads_do_not_change_the_movers(large):
+    answers = [_run(large, threads=threads)[1].tobytes() for threads in (1, 2, 3)]
+    assert answers[1:] == answers[:1] * 2
+
+
+def test_some_pixels_may_go_on_moving(large):
+    _, _, strict = _run(large, tolerance=1e-4)
+    _, _, loose = _run(large, tolerance=1e-4, stragglers=0.01)
+    assert strict.converged[0]
+    assert loose.converged[0]
+    assert strict.change[0] <= 1e-4 < loose.change[0]
+    assert loose.iterations[0] < strict.iterations[0]
+
+
+def test_modes_are_updated_alone_in_groups(large):
+    """Each of several modes comes to where it comes to by itself, also those that do not fill a group."""
+    rng = np.random.default_rng(1)
+    bias = np.zeros((large.n, large.n_labels, 3), np.float32)
+    for mode in range(3):
+        bias[rng.choice(large.n, 800), mode, mode] = -8.0
+    start, options = _run(large)[1], {"tolerance": 1e-3, "max_iterations": 500}
+    update = DenseUpdate(large, 3, bias.reshape(large.n, -1), threads=1)
+    repeated = update.layout.zeros()
+    update.layout.by_label(repeated)[:] = start[:, : update.layout.stored, None]
+    values, run = iterate(update, repeated, np.ones(3), same_start=True, **options)
+    assert run.iterations[0] > len(run.free_energies)
+    for mode in range(3):
+        single = DenseUpdate(large, 1, np.ascontiguousarray(bias[..., mode]), threads=1)
+        alone, _ = iterate(single, start.copy(), np.ones(1), **options)
+        both = update.layout.unpack(values)[mode], single.layout.unpack(alone)[0]
+        assert np.abs(both[0] - both[1]).max() < 5e-3
 
 
 def test_a_mode_whose_free_energy_rises_takes_half_steps(rng):
