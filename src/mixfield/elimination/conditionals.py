@@ -5,8 +5,8 @@ The product is therefore read from the last eliminated variable to the first; va
 depend on each other, in one step.
 
 The marginal of v needs the joint distribution of its separator.  If all of s(v) is kept, it is the product of the q_i.
-Else let u be the first of s(v) to be eliminated: the rest of s(v) is part of s(u), so that P(x_s(v)) is a marginal of
-P(x_u | x_s(u)) P(x_s(u)), which is already known.
+Else let u be the first of s(v) to be eliminated: P(x_u | x_s(u)) P(x_s(u)) is already known, and those of s(v) that are
+not in s(u) belong to other clusters (`mixfield.solvers.clusters`), so that they are independent of these.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mixfield.elimination.reduction import aligned
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -145,23 +147,31 @@ class Conditionals:
         small[:, self.kept, : q.shape[-1]] = q
         joints: dict[int, Floats] = {}
         for batch in self._batches:
-            joint = batch.joint(small) if batch.depth == 0 else self._deep_joint(batch, joints)
+            joint = batch.joint(small) if batch.depth == 0 else self._deep_joint(batch, small, joints)
             small[:, batch.variables, : joint.shape[-1]] = joint.sum(tuple(range(2, joint.ndim - 1)))
             if self._depth:  # nothing hangs on these otherwise
                 joints |= {int(v): joint[:, b] for b, v in enumerate(batch.variables)}
         return self._over_all_labels(small, n_labels)
 
-    def _deep_joint(self, batch: _Batch, joints: dict[int, Floats]) -> Floats:
+    def _deep_joint(self, batch: _Batch, small: Floats, joints: dict[int, Floats]) -> Floats:
         """(K, B, *sizes, L_v) distributions of separators and variables from those of the separators' cliques."""
-        found = []
-        for scope, table in zip(batch.scopes.tolist(), batch.tables, strict=True):
-            parent = min((u for u in scope if u in self._rank), key=self._rank.__getitem__)
-            clique = [*self._scope(self._rank[parent]), parent]
-            others = tuple(1 + a for a, u in enumerate(clique) if u not in scope)
-            left = [u for u in clique if u in scope]
-            separator = joints[parent].sum(others).transpose(0, *(1 + left.index(u) for u in scope))
-            found.append(separator[..., None] * table)
-        return np.stack(found, axis=1)
+        separators = [self._separator(scope, small, joints) for scope in batch.scopes.tolist()]
+        return np.stack([p[..., None] * table for p, table in zip(separators, batch.tables, strict=True)], axis=1)
+
+    def _separator(self, scope: list[int], small: Floats, joints: dict[int, Floats]) -> Floats:
+        """(K, *sizes) the distribution of a separator: a product over the cliques that share it."""
+        product, left = np.ones((len(small), *[1] * len(scope))), set(scope)
+        while left:
+            first = min(left, key=lambda u: self._rank.get(u, len(self._rank)))
+            if first in self._rank:
+                clique, joint = [*self._scope(self._rank[first]), first], joints[first]
+            else:
+                clique, joint = [first], small[:, first, : self.sizes[first]]
+            shared = [u for u in clique if u in left]
+            marginal = joint.sum(tuple(1 + a for a, u in enumerate(clique) if u not in left))
+            product = product * aligned((-1, *shared), marginal, (-1, *scope))
+            left -= set(shared)
+        return product
 
     def _over_all_labels(self, small: Floats, n_labels: int) -> Floats:
         full = np.zeros((*small.shape[:2], n_labels))
