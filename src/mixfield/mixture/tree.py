@@ -19,12 +19,13 @@ from mixfield.energy.base import Energy, check
 from mixfield.errors import FewerModesWarning, MixfieldError
 from mixfield.mixture.annealing_finder import Search
 from mixfield.mixture.bethe_estimate import bethe_log_z
-from mixfield.mixture.collapsed_cells import with_collapsed_cells
+from mixfield.mixture.clustered_cells import with_clustered_modes
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
 from mixfield.mixture.hard_tables import narrowed_tables, warn_if_far_off
 from mixfield.mixture.interpretations import fewest_changes, with_interpretations
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.refined_cells import with_refined_cells
 from mixfield.mixture.restoring import with_eliminated, with_energies
 from mixfield.mixture.tree_builder import Order, TreeBuilder
 from mixfield.solvers.base import MeanFieldSolver
@@ -37,6 +38,7 @@ from mixfield.solvers.options import Solver
 LARGEST_TABLE = 64  # entries of the table of an eliminated variable and its neighbours
 LARGEST_COLLAPSED = 50_000  # variables up to which that is the default: tables are made one by one
 END_OF_CUTS, END_OF_CELLS = 0.5, 0.75  # shares of the seconds, where cells are collapsed, and log Z estimated, later
+LARGEST_CLUSTERED = 1000  # variables that are left, up to which they are divided into clusters
 FEWEST_KEPT, MOST_KEPT = 16, 32  # variables that are left to be cut: one per mode within these limits
 NOT_PROVEN = "whether there is one is not known; a thorough search= may find it"
 
@@ -147,7 +149,7 @@ def infer(
         notes = (*notes, contradiction(reduced.energy) or NOT_PROVEN)
     posterior = replace(builder.posterior(notes), exact_log_z=rest.cheap_log_z())
     if collapsed is not None:
-        posterior = _with_eliminated(posterior, collapsed, energy, limit, builder.rng, cells)
+        posterior = _with_eliminated(posterior, collapsed, energy, limit, n_modes, cells)
     if estimate:
         posterior = replace(posterior, log_z_estimate=bethe_log_z(posterior, _with_tables(reduced), limit, end))
     if builder.is_feasible:
@@ -181,14 +183,16 @@ def _with_eliminated(
     collapsed: CollapsedSolver,
     energy: Energy,
     limit: int,
-    rng: np.random.Generator,
+    n_modes: int,
     deadline: Deadline,
 ) -> MixturePosterior:
-    """The posterior of the whole field, from that of the variables that were kept."""
+    """The posterior of the whole field, from that of the variables that were kept, with modes over clusters of them."""
     posterior = with_eliminated(posterior, collapsed.conditionals, energy)
-    if not _collapses_cells(collapsed):
+    if deadline.passed or len(collapsed.allowed) > LARGEST_CLUSTERED:
         return posterior
-    return with_collapsed_cells(posterior, collapsed.whole, limit, rng, deadline)
+    if not _collapses_cells(collapsed):
+        return with_clustered_modes(posterior, collapsed, limit)
+    return with_refined_cells(posterior, collapsed.whole, limit, n_modes, deadline)
 
 
 def _collapses_cells(collapsed: CollapsedSolver) -> bool:

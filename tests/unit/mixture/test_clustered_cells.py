@@ -1,4 +1,4 @@
-"""Cells collapsed once more: higher bounds, the same cells, densities by enumeration."""
+"""Modes of cells over clusters of variables: higher bounds, the same cells, densities by enumeration."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.constraints import Cardinality
+from mixfield.constraints.cell import Cell
+from mixfield.errors import InfeasibleError
 from mixfield.mixture import tree
-from mixfield.mixture.collapsed_cells import with_collapsed_cells
-from mixfield.mixture.deadline import Deadline
+from mixfield.mixture.clustered_cells import cell_of, solve_cell, with_clustered_modes
+from mixfield.mixture.restoring import with_eliminated
 from mixfield.solvers import solver_for
+from mixfield.solvers.collapsed import collapsed
 
 
-def _model():
+def _causes():
     """Two times seven variables; causes 0 to 6, and each effect is the noisy "or" of three of them."""
     rng = np.random.default_rng(2)
     factors = [((i,), [0.0, float(rng.uniform(0.2, 1.5))]) for i in range(7)]
@@ -26,55 +30,64 @@ def _model():
     return mf.FactorGraph.from_factors([2] * 14, factors)
 
 
+@pytest.mark.parametrize("variable", range(14))
+@pytest.mark.parametrize("limit", [4, 8, 64])
+def test_the_mode_of_a_cell(variable, limit):
+    graph = _causes()
+    whole = solver_for(graph)
+    cell = Cell(graph.allowed).cut(Cardinality([variable], [1], 1))
+    found = solve_cell(whole, cell, np.full((14, 2), 0.5), limit)
+    every, energy = naive.costs(graph)
+    inside = every[:, variable] == 1
+    assert found.mode.log_z <= naive.log_sum_exp((-energy[inside]).tolist()) + 1e-10
+    density = np.exp(mf.MixturePosterior((found.mode,)).log_prob(every))
+    assert density[inside].sum() == pytest.approx(1.0, abs=1e-10)
+    np.testing.assert_allclose(found.mode.marginals[:, 1], density @ every, atol=1e-10)
+    used = density > 0
+    assert found.mode.log_z == pytest.approx(-(density[used] * (energy[used] + np.log(density[used]))).sum(), abs=1e-9)
+    assert cell_of(found.mode, whole).allowed.tolist() == cell.allowed.tolist()
+    assert graph.of(found.mode.labeling()) < np.inf
+    assert all(v != variable for v, _ in found.cuts)
+    if limit == 64:
+        assert found.mode.log_z == pytest.approx(naive.log_sum_exp((-energy[inside]).tolist()), abs=1e-10)
+
+
+def test_a_cell_without_states():
+    graph = mf.FactorGraph.from_pairwise(np.zeros((2, 2)), [(0, 1)], np.array([[0.0, np.inf], [np.inf, 0.0]]))
+    cell = Cell(graph.allowed).cut(Cardinality([0], [0], 1)).cut(Cardinality([1], [1], 1))
+    with pytest.raises(InfeasibleError):
+        solve_cell(solver_for(graph), cell, np.full((2, 2), 0.5), 64)
+
+
 @pytest.fixture(scope="module")
-def case():
-    """The posterior of a collapsed field, before its cells are collapsed."""
-    graph = _model()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tree, "FEWEST_KEPT", 6)
-        patch.setattr(tree, "with_collapsed_cells", lambda posterior, *_: posterior)
-        return graph, mf.infer(graph, 4, collapse=16)
+def grid():
+    """A grid, the posterior of its kept variables put back, and their solver."""
+    graph = mf.datasets.random_ising(4, preset="weller", rng=1)
+    solver = collapsed(solver_for(graph), 8, 6)
+    kept = mf.infer(solver.energy, 3, collapse=False, min_distance=0)
+    return graph, solver, with_eliminated(kept, solver.conditionals, graph)
 
 
-def _collapsed(case, deadline=None):
-    graph, post = case
-    return with_collapsed_cells(post, solver_for(graph), 32, np.random.default_rng(0), deadline or Deadline())
-
-
-def test_bounds_rise_and_stay_below_log_z(case):
-    graph, before = case
-    after = _collapsed(case)
-    assert before.log_z + 1e-3 < after.log_z <= naive.log_z(graph) + 1e-9
+def test_modes_over_clusters_of_the_kept_variables(grid):
+    graph, solver, before = grid
+    after = with_clustered_modes(before, solver, 8)
+    assert before.log_z + 0.01 < after.log_z <= naive.log_z(graph) + 1e-10
     bounds = {mode.constraints: mode.log_z for mode in before.modes}
     assert all(mode.log_z >= bounds[mode.constraints] for mode in after.modes)
-    assert [mode.log_z for mode in after.modes] == sorted((mode.log_z for mode in after.modes), reverse=True)
     leaves = [node for node in after.tree if node.mode >= 0]
     assert [node.log_z for node in leaves] == [after.modes[node.mode].log_z for node in leaves]
-
-
-def test_densities(case, tmp_path):
-    graph, _ = case
-    after = _collapsed(case)
     every = naive.states(graph.label_counts)
-    density = np.exp(after.log_prob(every))
+    density = np.exp(after.log_prob(every.reshape(-1, 4, 4)))
     assert density.sum() == pytest.approx(1.0, abs=1e-10)
-    for i in range(graph.n):
-        assert after.marginals()[i, 1] == pytest.approx(density[every[:, i] == 1].sum(), abs=1e-10)
-    used = density > 0
-    divergence = (density[used] * (np.log(density[used]) + graph.of(every[used]))).sum() + naive.log_z(graph)
-    assert divergence == pytest.approx(naive.log_z(graph) - after.log_z, abs=1e-9)
+    np.testing.assert_allclose(after.marginals()[..., 1].ravel(), density @ every, atol=1e-10)
     for mode, weight in zip(after.modes, after.weights, strict=True):
         inside = np.all([c.holds(every) for c in mode.constraints], 0)
         assert density[inside].sum() == pytest.approx(weight, abs=1e-10)
-    after.save(tmp_path / "cells.npz")
-    np.testing.assert_array_equal(mf.load(tmp_path / "cells.npz").log_prob(every), after.log_prob(every))
 
 
-def test_a_deadline_leaves_the_modes_as_they_are(case):
-    assert _collapsed(case, Deadline(0.0)).log_z == case[1].log_z
-
-
-def test_infer_collapses_cells_of_larger_tables(case, monkeypatch):
-    graph, before = case
-    monkeypatch.setattr(tree, "FEWEST_KEPT", 6)
-    assert mf.infer(graph, 4, collapse=16).log_z >= before.log_z
+def test_infer_takes_clusters_of_fields_that_are_not_large(monkeypatch):
+    graph = mf.datasets.random_ising(8, preset="weller", rng=0)
+    found = mf.infer(graph, 4)
+    monkeypatch.setattr(tree, "LARGEST_CLUSTERED", 0)
+    single = mf.infer(graph, 4)
+    assert single.log_z + 0.01 < found.log_z <= mf.exact(graph).log_z
