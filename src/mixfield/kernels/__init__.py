@@ -10,7 +10,7 @@ dense fields              `softmax` (the update), `softmax_gradient`, `lattice`,
                           `eight_bits` (marginals that are kept for gradients)
 people                    `silhouettes`, `occupancy`
 borders of strokes        `guided_argmax`
-exact inference           `tables`
+exact inference           `tables`, `conditionals`
 tracking                  `paths`
 how they are vectorised   `pixel_modes` and `pixel_rows` (of `softmax`), `channel_sums` (of the filters), `simd`
 shared                    `jit` (options of the compiler, types), `jit_cache`, `constants`, `exponential`, `splitmix`
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import clusters as clusters
     from mixfield.kernels import coarse as coarse
     from mixfield.kernels import coloring as coloring
+    from mixfield.kernels import conditionals as conditionals
     from mixfield.kernels import counts as counts
     from mixfield.kernels import eight_bits as eight_bits
     from mixfield.kernels import gibbs as gibbs
