@@ -90,8 +90,9 @@ def infer(
     finder : how the modes of cells are found; by default as `mixfield.mixture.families` says for the energy.
     t_max : temperature above which the field has one mode; computed if not given.
     collapse : whether variables of a `FactorGraph` are summed out exactly before the rest is cut into modes, where the
-        table of a variable and its neighbours has at most 64 entries, or this many.  By default they are, unless a
-        criterion, clamp, finder or t_max is given, which refer to all variables; False is the paper's method.
+        table of a variable and its neighbours has at most 64 entries, or this many, and whether modes are then mean
+        fields over clusters of variables instead of single ones.  By default they are, unless a criterion, clamp,
+        finder or t_max is given, which refer to all variables; False is the paper's method.
     min_distance : share of the variables that can change in which the labels of two modes differ at least.  Cells that
         differ in fewer are one mode, with the sum of their weights; they raise ``log_z`` all the same.  By default 0.02
         for a `FactorGraph`, under the same conditions as ``collapse``; with 0 every cell is a mode, as in the paper.
@@ -112,8 +113,8 @@ def infer(
     -----
     With strict cuts (single variables, "all of", "none of") ``log_z`` is a lower bound of log Z, and
     ``KL(Q || P) = log Z - log_z``.  With soft cuts both hold up to O(epsilon log epsilon) (lemma A.1 of the paper).
-    Each mode of a collapsed field is a product distribution of the variables that are left times the exact distribution
-    of the others given them, and both hold for these too.
+    Each mode of a collapsed field is a product over clusters of the variables that are left, times the exact
+    distribution of the others given them, and both hold for these too.
 
     Examples
     --------
