@@ -38,7 +38,7 @@ from mixfield.solvers.options import Solver
 LARGEST_TABLE = 64  # entries of the table of an eliminated variable and its neighbours
 LARGEST_COLLAPSED = 50_000  # variables up to which that is the default: tables are made one by one
 END_OF_CUTS, END_OF_CELLS = 0.5, 0.75  # shares of the seconds, where cells are collapsed, and log Z estimated, later
-LARGEST_CLUSTERED = 1000  # variables that are left, up to which they are divided into clusters
+LARGEST_CLUSTERED, LARGEST_REFINED = 1000, 256  # variables that are left, up to which cells get clusters, further cuts
 FEWEST_KEPT, MOST_KEPT = 16, 32  # variables that are left to be cut: one per mode within these limits
 NOT_PROVEN = "whether there is one is not known; a thorough search= may find it"
 
@@ -191,7 +191,7 @@ def _with_eliminated(
     posterior = with_eliminated(posterior, collapsed.conditionals, energy)
     if deadline.passed or len(collapsed.allowed) > LARGEST_CLUSTERED:
         return posterior
-    if not _collapses_cells(collapsed):
+    if not _collapses_cells(collapsed) or len(collapsed.allowed) > LARGEST_REFINED:
         return with_clustered_modes(posterior, collapsed, limit)
     return with_refined_cells(posterior, collapsed.whole, limit, n_modes, deadline)
 

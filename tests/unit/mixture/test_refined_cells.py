@@ -95,3 +95,13 @@ def test_infer_refines_the_cells_of_larger_tables(case, monkeypatch):
     assert found.log_z <= naive.log_z(graph) + 1e-10
     monkeypatch.setattr(refined_cells, "CELLS_PER_MODE", 0)
     assert mf.infer(graph, 3, collapse=18).log_z < found.log_z
+
+
+def test_infer_does_not_cut_large_fields_further(case, monkeypatch):
+    graph, _ = case
+    monkeypatch.setattr(tree, "FEWEST_KEPT", 6)
+    refined = mf.infer(graph, 3, collapse=18)
+    monkeypatch.setattr(tree, "LARGEST_REFINED", 0)
+    found = mf.infer(graph, 3, collapse=18)
+    assert found.log_z < refined.log_z
+    assert all(not mode.cells for mode in found.modes)
