@@ -404,3 +404,40 @@ def dense_updates(unary, kernels, n_updates):
 def positions(shape):
     """(n, axes) indices of a grid."""
     return np.array(list(itertools.product(*(range(size) for size in shape))), float)
+
+
+# ---------------------------------------------------------------- kernels.clusters
+
+
+def clustered_ascent(counts, factors, clusters, q, rounds):
+    """Mean field over clusters after some rounds: a joint table of each cluster, and the bound after every round."""
+    energy = np.zeros(counts)
+    for x in itertools.product(*map(range, counts)):
+        energy[x] = cost(factors, x)
+
+    def over_all(cluster, table):
+        shape = [counts[v] if v in cluster else 1 for v in range(len(counts))]
+        return table.transpose(np.argsort(cluster)).reshape(shape)
+
+    def product_of(tables, without=None):
+        out = np.ones(counts)
+        for j, (cluster, table) in enumerate(zip(clusters, tables, strict=True)):
+            out = out if j == without else out * over_all(cluster, table)
+        return out
+
+    tables, bounds = [], []
+    for cluster in clusters:
+        rows = np.ix_(*(range(counts[v]) for v in cluster))
+        tables.append(math.prod(q[v, axis] for v, axis in zip(cluster, rows, strict=True)))
+    for _ in range(rounds):
+        for j, cluster in enumerate(clusters):
+            weights = product_of(tables, without=j)
+            weighted = np.where(weights > 0, weights * np.where(weights > 0, energy, 0.0), 0.0)
+            others = tuple(v for v in range(len(counts)) if v not in cluster)
+            mean = weighted.sum(others).transpose(np.argsort(np.argsort(cluster)))
+            tables[j] = np.exp(mean.min() - mean)
+            tables[j] /= tables[j].sum()
+        joint = product_of(tables)
+        used = joint > 0
+        bounds.append(float((joint[used] * (-energy[used] - np.log(joint[used]))).sum()))
+    return product_of(tables), bounds

@@ -3,6 +3,8 @@
 Eliminating v sums over the table of v and its neighbours.  On a grid the rule "smallest table first" eliminates one
 colour of the checkerboard, and then what has become cheap at the border; min-fill is better on irregular graphs.
 Several rules are tried, and the order that leaves the fewest states is taken.
+
+`bounded_clusters` continues where an order stops: with some variables left out, the others can be eliminated.
 """
 
 from __future__ import annotations
@@ -31,10 +33,37 @@ def bounded_order(sizes: Sequence[int], scopes: Iterable[tuple[int, ...]], *, li
     graph = _adjacent(sizes, scopes)
     sides = _sides(graph)
     parities = [{v: (side ^ first, v) for v, side in sides.items()} for first in (0, 1)]
-    found = [_greedy(graph, sizes, ties, limit, keep, by_fill=False) for ties in parities]
+    rules = [(ties, False) for ties in parities]
     if len(graph) <= FILL_LIMIT:
-        found.append(_greedy(graph, sizes, parities[0], limit, keep, by_fill=True))
+        rules.append((parities[0], True))
+    found = [_Greedy(graph, sizes, ties, limit, by_fill=by_fill).eliminate(keep) for ties, by_fill in rules]
     return min(found, key=lambda order: _cost(order, sizes))
+
+
+def bounded_clusters(
+    sizes: Sequence[int], scopes: Iterable[tuple[int, ...]], dependence: Sequence[float], *, limit: int
+) -> list[Separators]:
+    """A partition of the variables into clusters that can be eliminated while every table stays small.
+
+    Where no table of a cluster is small enough, the variable that depends least on its neighbours is left to the next
+    cluster: that of the smallest ``dependence[v]`` divided by their number.
+
+    Parameters
+    ----------
+    sizes, scopes, limit : see `bounded_order`; a variable alone may always be eliminated.
+    dependence : (n,) how strongly each variable depends on the others.
+    """
+    graph, limit = _adjacent(sizes, scopes), max(limit, *sizes)
+    clusters = []
+    while graph:
+        greedy = _Greedy(graph, sizes, {v: (0, v) for v in graph}, limit, by_fill=True)
+        greedy.eliminate()
+        while greedy.graph:
+            greedy.drop(min(greedy.graph, key=lambda v: (dependence[v] / len(greedy.graph[v]), v)))
+            greedy.eliminate()
+        clusters.append(greedy.order)
+        graph = {v: near - greedy.order.keys() for v, near in graph.items() if v not in greedy.order}
+    return clusters
 
 
 def _cost(order: Separators, sizes: Sequence[int]) -> tuple[float, int]:
@@ -71,42 +100,61 @@ def _sides(graph: _Graph) -> dict[int, int]:
     return sides
 
 
-def _greedy(
-    graph: _Graph, sizes: Sequence[int], ties: dict[int, tuple[int, int]], limit: int, keep: int, *, by_fill: bool
-) -> Separators:
-    """Eliminate the variable of the smallest table, or of the fewest missing edges, until no table is small enough."""
-    graph = {v: set(neighbours) for v, neighbours in graph.items()}
+class _Greedy:
+    """Eliminates the variable of the smallest table, or of the fewest missing edges, while a table is small enough.
 
-    def score(v: int) -> tuple[int, tuple[int, int]] | None:
-        entries = sizes[v] * math.prod([sizes[u] for u in graph[v]])
-        if entries > limit:
+    Attributes
+    ----------
+    graph : neighbours of the variables that are left.
+    order : the variables eliminated so far, with their separators.
+    """
+
+    def __init__(
+        self, graph: _Graph, sizes: Sequence[int], ties: dict[int, tuple[int, int]], limit: int, *, by_fill: bool
+    ) -> None:
+        self.graph = {v: set(neighbours) for v, neighbours in graph.items()}
+        self.order: Separators = {}
+        self._sizes, self._ties, self._limit, self._by_fill = sizes, ties, limit, by_fill
+        self._scores = {v: self._score(v) for v in graph}
+        self._heap = [(known, v) for v, known in self._scores.items() if known is not None]
+        heapq.heapify(self._heap)
+
+    def eliminate(self, keep: int = 0) -> Separators:
+        """Eliminate until no table is small enough, or ``keep`` variables are left; returns the order."""
+        while self._heap and len(self.graph) > keep:
+            known, v = heapq.heappop(self._heap)
+            if v not in self.graph or known != self._scores[v]:  # an outdated entry
+                continue
+            neighbours = self.graph.pop(v)
+            self.order[v] = tuple(sorted(neighbours))
+            for u in neighbours:
+                self.graph[u] |= neighbours
+                self.graph[u] -= {u, v}
+            self._rescore(neighbours)
+        return self.order
+
+    def drop(self, v: int) -> None:
+        """Take a variable out of the graph, and of the separators so far, without eliminating it."""
+        neighbours = self.graph.pop(v)
+        for u in neighbours:
+            self.graph[u].discard(v)
+        self.order = {w: tuple(u for u in scope if u != v) for w, scope in self.order.items()}
+        self._rescore(neighbours)
+
+    def _score(self, v: int) -> tuple[int, tuple[int, int]] | None:
+        entries = self._sizes[v] * math.prod([self._sizes[u] for u in self.graph[v]])
+        if entries > self._limit:
             return None
-        return (_missing_pairs(graph, v) if by_fill else entries), ties[v]
+        return (_missing_pairs(self.graph, v) if self._by_fill else entries), self._ties[v]
 
-    scores = {v: score(v) for v in graph}
-    heap = [(known, v) for v, known in scores.items() if known is not None]
-    heapq.heapify(heap)
-    order: Separators = {}
-    while heap and len(graph) > keep:
-        known, v = heapq.heappop(heap)
-        if v not in graph or known != scores[v]:  # an outdated entry
-            continue
-        for u in _removed(graph, order, v, by_fill=by_fill):
-            fresh = score(u)
-            if fresh is not None and fresh != scores[u]:
-                heapq.heappush(heap, (fresh, u))
-            scores[u] = fresh
-    return order
-
-
-def _removed(graph: _Graph, order: Separators, v: int, *, by_fill: bool) -> set[int]:
-    """Eliminate v: join its neighbours; returns the variables whose score may change."""
-    neighbours = graph.pop(v)
-    order[v] = tuple(sorted(neighbours))
-    for u in neighbours:
-        graph[u] |= neighbours
-        graph[u] -= {u, v}
-    return neighbours.union(*(graph[u] for u in neighbours)) if by_fill else neighbours
+    def _rescore(self, changed: set[int]) -> None:
+        """Bring the scores up to date after the neighbours of some variables have changed."""
+        affected = changed.union(*(self.graph[u] for u in changed)) if self._by_fill else changed
+        for u in affected:
+            fresh = self._score(u)
+            if fresh is not None and fresh != self._scores[u]:
+                heapq.heappush(self._heap, (fresh, u))
+            self._scores[u] = fresh
 
 
 def _missing_pairs(graph: _Graph, v: int) -> int:

@@ -5,8 +5,8 @@ The product is therefore read from the last eliminated variable to the first; va
 depend on each other, in one step.
 
 The marginal of v needs the joint distribution of its separator.  If all of s(v) is kept, it is the product of the q_i.
-Else let u be the first of s(v) to be eliminated: the rest of s(v) is part of s(u), so that P(x_s(v)) is a marginal of
-P(x_u | x_s(u)) P(x_s(u)), which is already known.
+Else let u be the first of s(v) to be eliminated: P(x_u | x_s(u)) P(x_s(u)) is already known, and those of s(v) that are
+not in s(u) belong to other clusters (`mixfield.solvers.clusters`), so that they are independent of these.
 """
 
 from __future__ import annotations
@@ -15,9 +15,15 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mixfield import kernels
+
+if TYPE_CHECKING:
+    from mixfield.kernels.conditionals import FlatTables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,35 +38,17 @@ class _Batch:
     Attributes
     ----------
     variables, scopes : (B,) variables and (B, a) separators.
-    tables, choices : (B, *sizes, L_v) and (B, *sizes).
-    depth : 0 if the separators are kept variables.
+    tables : (B, *sizes, L_v).
     """
 
     variables: Ints
     scopes: Ints
     tables: Floats
-    choices: Ints
-    depth: int
-
-    def place(self, x: Ints) -> tuple[Ints, ...]:
-        """Where the tables hold the entries for the separators' labels in x (N, n)."""
-        member = np.broadcast_to(np.arange(len(self.variables)), (len(x), len(self.variables)))  # a scope may be empty
-        return member, *np.moveaxis(x[:, self.scopes], -1, 0)
 
     def given(self, x: Ints) -> Floats:
         """(N, B, L_v) probabilities given the labels x (N, n)."""
-        return np.asarray(self.tables[self.place(x)])
-
-    def joint(self, q: Floats) -> Floats:
-        """(K, B, *sizes, L_v) distributions of separators and variables if the separators follow ``q`` (K, n, L')."""
-        joint = np.broadcast_to(self.tables, (len(q), *self.tables.shape)).copy()
-        arity = self.scopes.shape[1]
-        for axis in range(arity):
-            size = self.tables.shape[1 + axis]
-            ones = [1] * (arity + 1)
-            ones[axis] = size
-            joint *= q[:, self.scopes[:, axis], :size].reshape(len(q), len(self.variables), *ones)
-        return joint
+        member = np.broadcast_to(np.arange(len(self.variables)), (len(x), len(self.variables)))  # a scope may be empty
+        return np.asarray(self.tables[member, *np.moveaxis(x[:, self.scopes], -1, 0)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,25 +131,9 @@ class Conditionals:
         small = np.zeros((len(q), *self.labels.shape))
         small[:, self.sizes == 1, 0] = 1.0
         small[:, self.kept, : q.shape[-1]] = q
-        joints: dict[int, Floats] = {}
-        for batch in self._batches:
-            joint = batch.joint(small) if batch.depth == 0 else self._deep_joint(batch, joints)
-            small[:, batch.variables, : joint.shape[-1]] = joint.sum(tuple(range(2, joint.ndim - 1)))
-            if self._depth:  # nothing hangs on these otherwise
-                joints |= {int(v): joint[:, b] for b, v in enumerate(batch.variables)}
+        for one in small:
+            kernels.conditionals.fill_marginals(self._flat, self.values, one)
         return self._over_all_labels(small, n_labels)
-
-    def _deep_joint(self, batch: _Batch, joints: dict[int, Floats]) -> Floats:
-        """(K, B, *sizes, L_v) distributions of separators and variables from those of the separators' cliques."""
-        found = []
-        for scope, table in zip(batch.scopes.tolist(), batch.tables, strict=True):
-            parent = min((u for u in scope if u in self._rank), key=self._rank.__getitem__)
-            clique = [*self._scope(self._rank[parent]), parent]
-            others = tuple(1 + a for a, u in enumerate(clique) if u not in scope)
-            left = [u for u in clique if u in scope]
-            separator = joints[parent].sum(others).transpose(0, *(1 + left.index(u) for u in scope))
-            found.append(separator[..., None] * table)
-        return np.stack(found, axis=1)
 
     def _over_all_labels(self, small: Floats, n_labels: int) -> Floats:
         full = np.zeros((*small.shape[:2], n_labels))
@@ -181,8 +153,7 @@ class Conditionals:
     def complete(self, kept: Ints) -> Ints:
         """(N, n) labels of the whole field of lowest energy given the labels (N, m) of the kept variables here."""
         x = self._with_kept(kept)
-        for batch in self._batches:
-            x[:, batch.variables] = batch.choices[batch.place(x)]
+        kernels.conditionals.fill_choices(self._flat, self.choices, x)
         return self._original(x)
 
     def reduce(self, x: Ints) -> tuple[Ints, NDArray[np.bool_]]:
@@ -216,11 +187,6 @@ class Conditionals:
         return [int(u) for u in self.scope[self.scope_start[e] : self.scope_start[e + 1]]]
 
     @cached_property
-    def _depth(self) -> int:
-        """Of the deepest batch."""
-        return max((batch.depth for batch in self._batches), default=0)
-
-    @cached_property
     def _batches(self) -> list[_Batch]:
         """By depth: a variable is one deeper than the deepest of its separator."""
         depth: dict[int, int] = {}
@@ -229,34 +195,31 @@ class Conditionals:
             scope = self._scope(e)
             depth[e] = 1 + max((depth[self._rank[u]] for u in scope if u in self._rank), default=-1)
             members[depth[e], self._table_shape(e)].append(e)
-        return [self._batch(level, shape, members[level, shape]) for level, shape in sorted(members)]
+        return [self._batch(shape, members[level, shape]) for level, shape in sorted(members)]
 
     def _table_shape(self, e: int) -> tuple[int, ...]:
         return tuple(int(self.sizes[u]) for u in (*self._scope(e), self.variables[e]))
 
-    def _batch(self, depth: int, shape: tuple[int, ...], members: list[int]) -> _Batch:
-        entries, states = math.prod(shape), math.prod(shape[:-1])
-        tables = np.stack([self.values[self._starts[e] : self._starts[e] + entries] for e in members])
-        choices = np.stack([self.choices[k : k + states] for k in self._choice_starts[members]])
+    def _batch(self, shape: tuple[int, ...], members: list[int]) -> _Batch:
+        entries = math.prod(shape)
+        tables = np.stack([self.values[k : k + entries] for k in self._flat.start[members]])
         scopes = np.array([self._scope(e) for e in members], np.int64).reshape(len(members), len(shape) - 1)
-        return _Batch(
-            self.variables[members],
-            scopes,
-            tables.reshape(len(members), *shape),
-            choices.reshape(len(members), *shape[:-1]),
-            depth,
+        return _Batch(self.variables[members], scopes, tables.reshape(len(members), *shape))
+
+    @cached_property
+    def _flat(self) -> FlatTables:
+        n_eliminated = len(self.variables)
+        rank = np.full(len(self.labels), n_eliminated, np.int64)
+        rank[self.variables] = np.arange(n_eliminated)
+        lengths = np.insert(self.sizes[self.scope], self.scope_start[1:], self.sizes[self.variables])
+        entries = np.multiply.reduceat(lengths, self.scope_start[:-1] + np.arange(n_eliminated))
+        states: Ints = entries // self.sizes[self.variables]
+        return kernels.conditionals.FlatTables(
+            variables=self.variables,
+            scope_start=self.scope_start,
+            scope=self.scope,
+            sizes=self.sizes,
+            rank=rank,
+            start=np.cumsum(entries) - entries,
+            choice_start=np.cumsum(states) - states,
         )
-
-    @cached_property
-    def _starts(self) -> Ints:
-        """(E,) where each table begins in ``values``."""
-        return _offsets([math.prod(self._table_shape(e)) for e in range(len(self.variables))])
-
-    @cached_property
-    def _choice_starts(self) -> Ints:
-        """(E,) where each table begins in ``choices``."""
-        return _offsets([math.prod(self._table_shape(e)[:-1]) for e in range(len(self.variables))])
-
-
-def _offsets(lengths: list[int]) -> Ints:
-    return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))])[:-1].astype(np.int64)

@@ -5,12 +5,12 @@ Numba, ``from mixfield import kernels`` does not.
 
 ========================  ==============================================================================
 factor graphs             `sweeps`, `gibbs`, `binary` (two labels), `counts` (cardinality), `coloring`
-                          `hops` (local minima)
+                          `hops` (local minima), `clusters`
 dense fields              `softmax` (the update), `softmax_gradient`, `lattice`, `coarse`, `separable` (the filters)
                           `eight_bits` (marginals that are kept for gradients)
 people                    `silhouettes`, `occupancy`
 borders of strokes        `guided_argmax`
-exact inference           `tables`
+exact inference           `tables`, `conditionals`
 tracking                  `paths`
 how they are vectorised   `pixel_modes` and `pixel_rows` (of `softmax`), `channel_sums` (of the filters), `simd`
 shared                    `jit` (options of the compiler, types), `jit_cache`, `constants`, `exponential`, `splitmix`
@@ -28,8 +28,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mixfield.kernels import binary as binary
+    from mixfield.kernels import clusters as clusters
     from mixfield.kernels import coarse as coarse
     from mixfield.kernels import coloring as coloring
+    from mixfield.kernels import conditionals as conditionals
     from mixfield.kernels import counts as counts
     from mixfield.kernels import eight_bits as eight_bits
     from mixfield.kernels import gibbs as gibbs

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from mixfield import _simplex
-from mixfield.mixture.collapsed_cells import cell_of, restricted
+from mixfield.mixture.clustered_cells import cell_of, restricted
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.solvers.belief_propagation import belief_propagation

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield.errors import NarrowedTablesWarning
-from mixfield.mixture.collapsed_cells import cell_of, restricted
+from mixfield.mixture.clustered_cells import cell_of, restricted
 from mixfield.solvers.belief_propagation import belief_propagation
 from mixfield.solvers.collapsed import CollapsedSolver, collapsed
 from mixfield.solvers.factor_graph import FactorGraphSolver
@@ -40,20 +40,22 @@ def narrowed_tables(
 
     Parameters
     ----------
-    mode : of one cell.
+    mode : its heaviest cell is looked at.
     whole, root : solver of the whole graph, and of the variables that were kept before it was cut.
     limit : largest number of entries of the table of an eliminated variable and its neighbours.
     """
-    solver = restricted(whole, cell_of(mode, whole))
-    q, given = mode.marginals.reshape(whole.allowed.shape), mode.conditionals
+    heaviest = mode.components()[0][1]
+    solver = restricted(whole, cell_of(heaviest, whole))
+    q, given = heaviest.marginals.reshape(whole.allowed.shape), heaviest.conditionals
     if given is None:
         return _disjoint(_losses(solver, q))
-    inner = collapsed(solver, limit, 1)
-    own = next(
-        s for s in (inner, root) if s is not None and (s is root or np.array_equal(s.conditionals.kept, given.kept))
-    )
-    q = given.kept_marginals(q)[:, : own.energy.n_labels]
-    return _disjoint([(tuple(given.kept[list(scope)].tolist()), loss) for scope, loss in _losses(own, q)])
+    own = root if root is not None and np.array_equal(root.conditionals.kept, given.kept) else None
+    own = own or collapsed(solver, limit, 1)
+    if own is None:
+        return _disjoint(_losses(solver, q))
+    kept = own.conditionals.kept
+    q = own.conditionals.kept_marginals(q)[:, : own.energy.n_labels]
+    return _disjoint([(tuple(kept[list(scope)].tolist()), loss) for scope, loss in _losses(own, q)])
 
 
 def warn_if_far_off(tables: Sequence[Table]) -> None:

@@ -19,7 +19,7 @@ from mixfield.solvers.mode import Mode
 
 
 def merged_mode(cells: Sequence[Mode]) -> Mode:
-    """The mixture of the modes of disjoint cells, the heaviest of them first, with its labeling."""
+    """The mixture of modes of disjoint cells, or of such mixtures: the heaviest first, with its labeling."""
     if len(cells) == 1:
         return cells[0]
     bounds = np.array([cell.log_z for cell in cells])
@@ -33,7 +33,7 @@ def merged_mode(cells: Sequence[Mode]) -> Mode:
         converged=all(cell.converged for cell in cells),
         labels=cells[0].labeling(),
         conditionals=None,
-        cells=tuple(cells),
+        cells=tuple(part for cell in cells for _, part in cell.components()),
     )
 
 

@@ -183,6 +183,16 @@ class MixturePosterior:
         here, exists = given.reduce(x)
         return np.where(exists, product + given.log_prob(here), -np.inf)
 
+    def with_modes(self, modes: Sequence[Mode]) -> MixturePosterior:
+        """The posterior with other modes (K,) of the same cells, heaviest first."""
+        order = sorted(range(len(modes)), key=lambda k: -modes[k].log_z)
+        rank = {k: place for place, k in enumerate(order)}
+        tree = tuple(
+            node if node.mode < 0 else replace(node, mode=rank[node.mode], log_z=modes[node.mode].log_z)
+            for node in self.tree
+        )
+        return replace(self, modes=tuple(modes[k] for k in order), tree=tree)
+
     def with_labels(self, labels: NDArray[np.int64], n_labels: int) -> MixturePosterior:
         """The same posterior when its labels are ``labels`` of ``n_labels``, the others having probability zero."""
         modes = tuple(

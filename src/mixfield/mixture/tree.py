@@ -19,12 +19,13 @@ from mixfield.energy.base import Energy, check
 from mixfield.errors import FewerModesWarning, MixfieldError
 from mixfield.mixture.annealing_finder import Search
 from mixfield.mixture.bethe_estimate import bethe_log_z
-from mixfield.mixture.collapsed_cells import with_collapsed_cells
+from mixfield.mixture.clustered_cells import with_clustered_modes
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.families import FinderSettings, MakeFinder, family_of
 from mixfield.mixture.hard_tables import narrowed_tables, warn_if_far_off
 from mixfield.mixture.interpretations import fewest_changes, with_interpretations
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.mixture.refined_cells import with_refined_cells
 from mixfield.mixture.restoring import with_eliminated, with_energies
 from mixfield.mixture.tree_builder import Order, TreeBuilder
 from mixfield.solvers.base import MeanFieldSolver
@@ -37,6 +38,7 @@ from mixfield.solvers.options import Solver
 LARGEST_TABLE = 64  # entries of the table of an eliminated variable and its neighbours
 LARGEST_COLLAPSED = 50_000  # variables up to which that is the default: tables are made one by one
 END_OF_CUTS, END_OF_CELLS = 0.5, 0.75  # shares of the seconds, where cells are collapsed, and log Z estimated, later
+LARGEST_CLUSTERED, LARGEST_REFINED = 1000, 256  # variables that are left, up to which cells get clusters, further cuts
 FEWEST_KEPT, MOST_KEPT = 16, 32  # variables that are left to be cut: one per mode within these limits
 NOT_PROVEN = "whether there is one is not known; a thorough search= may find it"
 
@@ -88,8 +90,9 @@ def infer(
     finder : how the modes of cells are found; by default as `mixfield.mixture.families` says for the energy.
     t_max : temperature above which the field has one mode; computed if not given.
     collapse : whether variables of a `FactorGraph` are summed out exactly before the rest is cut into modes, where the
-        table of a variable and its neighbours has at most 64 entries, or this many.  By default they are, unless a
-        criterion, clamp, finder or t_max is given, which refer to all variables; False is the paper's method.
+        table of a variable and its neighbours has at most 64 entries, or this many, and whether modes are then mean
+        fields over clusters of variables instead of single ones.  By default they are, unless a criterion, clamp,
+        finder or t_max is given, which refer to all variables; False is the paper's method.
     min_distance : share of the variables that can change in which the labels of two modes differ at least.  Cells that
         differ in fewer are one mode, with the sum of their weights; they raise ``log_z`` all the same.  By default 0.02
         for a `FactorGraph`, under the same conditions as ``collapse``; with 0 every cell is a mode, as in the paper.
@@ -110,8 +113,8 @@ def infer(
     -----
     With strict cuts (single variables, "all of", "none of") ``log_z`` is a lower bound of log Z, and
     ``KL(Q || P) = log Z - log_z``.  With soft cuts both hold up to O(epsilon log epsilon) (lemma A.1 of the paper).
-    Each mode of a collapsed field is a product distribution of the variables that are left times the exact distribution
-    of the others given them, and both hold for these too.
+    Each mode of a collapsed field is a product over clusters of the variables that are left, times the exact
+    distribution of the others given them, and both hold for these too.
 
     Examples
     --------
@@ -147,7 +150,7 @@ def infer(
         notes = (*notes, contradiction(reduced.energy) or NOT_PROVEN)
     posterior = replace(builder.posterior(notes), exact_log_z=rest.cheap_log_z())
     if collapsed is not None:
-        posterior = _with_eliminated(posterior, collapsed, energy, limit, builder.rng, cells)
+        posterior = _with_eliminated(posterior, collapsed, energy, limit, n_modes, cells)
     if estimate:
         posterior = replace(posterior, log_z_estimate=bethe_log_z(posterior, _with_tables(reduced), limit, end))
     if builder.is_feasible:
@@ -181,14 +184,16 @@ def _with_eliminated(
     collapsed: CollapsedSolver,
     energy: Energy,
     limit: int,
-    rng: np.random.Generator,
+    n_modes: int,
     deadline: Deadline,
 ) -> MixturePosterior:
-    """The posterior of the whole field, from that of the variables that were kept."""
+    """The posterior of the whole field, from that of the variables that were kept, with modes over clusters of them."""
     posterior = with_eliminated(posterior, collapsed.conditionals, energy)
-    if not _collapses_cells(collapsed):
+    if deadline.passed or len(collapsed.allowed) > LARGEST_CLUSTERED:
         return posterior
-    return with_collapsed_cells(posterior, collapsed.whole, limit, rng, deadline)
+    if not _collapses_cells(collapsed) or len(collapsed.allowed) > LARGEST_REFINED:
+        return with_clustered_modes(posterior, collapsed, limit)
+    return with_refined_cells(posterior, collapsed.whole, limit, n_modes, deadline)
 
 
 def _collapses_cells(collapsed: CollapsedSolver) -> bool:

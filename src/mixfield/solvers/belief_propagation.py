@@ -45,6 +45,17 @@ class Bethe:
     converged: bool
     iterations: int
 
+    def dependence(self) -> Floats:
+        """(n,) mutual information of each variable and the others of a factor, summed over its factors."""
+        total = np.zeros(len(self.marginals))
+        for scopes, joint in self.tables:
+            for axis in range(scopes.shape[1]):
+                others = tuple(a for a in range(1, joint.ndim) if a != axis + 1)
+                product = joint.sum(others, keepdims=True) * joint.sum(axis + 1, keepdims=True)
+                terms = joint * np.log(np.maximum(joint, SMALLEST) / np.maximum(product, SMALLEST))
+                np.add.at(total, scopes[:, axis], terms.reshape(len(joint), -1).sum(1))
+        return np.nan_to_num(total)
+
 
 def belief_propagation(
     graph: FactorGraph,

@@ -27,6 +27,7 @@ def test_tables(tmp_path):
     assert "| mixed weller | 2 | 1.500 | 1.000 to 2.000 | 5.50 | 0.50 |" in text
     assert "The bound is closer to log Z than BP, or within 0.001 nats of it, on 2 of 3 models." in text
     assert "on 2 of 3 models. Median error in nats: Promedus 0.750." in text
+    assert "on 1 of 1 models. Median error in nats: Promedus 0.250." in text
     assert "on 3 of 3 models. Median error in nats: Promedus 0.375." in text
     assert "| Promedus_3 | 0.000 | -0.750 | -0.375 | fails | 3 | 0.50 | 0.25 |" in text
     assert "| mixed mmmf | 100 | +2.00 | 3 | 7 | 0.50 | 0.25 |" in text

@@ -43,3 +43,11 @@ def test_one_cell_is_itself():
     only = _mode([0.5], 0.0)
     assert merged_mode([only]) is only
     assert only.components() == [(1.0, only)]
+
+
+def test_mixtures_of_mixtures_are_mixtures_of_cells():
+    cells = [_mode([0.9], 1.0), _mode([0.2], 0.5), _mode([0.4], 0.0)]
+    nested, flat = merged_mode([merged_mode(cells[:2]), cells[2]]), merged_mode(cells)
+    assert nested.cells == flat.cells
+    assert nested.log_z == pytest.approx(flat.log_z)
+    np.testing.assert_allclose(nested.marginals, flat.marginals, atol=1e-12)

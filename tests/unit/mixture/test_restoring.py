@@ -30,11 +30,14 @@ GRAPHS = {
 }
 
 
-@pytest.fixture(scope="module", params=GRAPHS)
+@pytest.fixture(scope="module", params=[(name, largest) for name in GRAPHS for largest in (0, 1000)], ids=str)
 def case(request):
-    graph = GRAPHS[request.param]()
+    """A graph and its posterior; with modes over clusters none of its variables are kept."""
+    name, largest = request.param
+    graph = GRAPHS[name]()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree, "FEWEST_KEPT", 5)
+        patch.setattr(tree, "LARGEST_CLUSTERED", largest)
         return graph, mf.infer(graph, 5, collapse=27)
 
 
@@ -43,9 +46,12 @@ def _density(post, graph):
     return every, np.exp(post.log_prob(every.reshape(-1, *graph.shape)))
 
 
-def test_densities_and_marginals(case):
+def test_densities_and_marginals(case, request):
     graph, post = case
-    assert 0 < len(post.modes[0].conditionals.variables) < graph.n
+    cells = [cell.conditionals for mode in post.modes for _, cell in mode.components()]
+    assert all(len(cell.variables) > 0 for cell in cells)
+    clustered = request.node.callspec.params["case"][1] > 0
+    assert all(len(cell.kept) > 0 for cell in cells) != clustered
     every, density = _density(post, graph)
     assert density.sum() == pytest.approx(1.0, abs=1e-10)
     marginals = post.marginals().reshape(graph.n, -1)
@@ -125,6 +131,7 @@ def test_saved_and_loaded(case, tmp_path):
 )
 def test_damaged_tables_are_refused(name, change, tmp_path, monkeypatch):
     monkeypatch.setattr(tree, "FEWEST_KEPT", 5)
+    monkeypatch.setattr(tree, "LARGEST_CLUSTERED", 0)  # some variables are kept
     post = mf.infer(GRAPHS["potts"](), 3, collapse=27)
     post.save(tmp_path / "one.npz")
     with np.load(tmp_path / "one.npz") as file:
