@@ -88,18 +88,18 @@ def with_clustered_modes(posterior: MixturePosterior, solver: CollapsedSolver, l
     That takes a tenth of the time of `solve_cell`, and loses what could be summed out in single cells.
     """
     graph, given = solver.energy, solver.conditionals
-    q = [_start(_rows(mode), given, graph) for mode in posterior.modes]
-    beliefs = belief_propagation(graph, start=q[0], iterations=ITERATIONS)
-    clusters = ClusterSolver(graph, beliefs.dependence(), limit)
-    modes = []
-    for mode, near in zip(posterior.modes, q, strict=True):
-        cell = cell_of(mode, solver.whole)
-        allowed = given.kept_marginals(cell.allowed.astype(float))[:, : graph.n_labels] > 0
-        found = clusters.solve(near, allowed) if cell.is_strict else None
-        if found is None or found.log_z <= mode.log_z:
-            modes.append(mode)
-        else:
-            modes.append(_mode(cell, found, clusters.restored(found, given), solver.whole))
+    cells = [cell_of(mode, solver.whole) for mode in posterior.modes]
+    near = [_start(_rows(mode), given, graph) for mode in posterior.modes]
+    modes = list(posterior.modes)
+    for start in (near[0], None):  # the strong dependencies of the heaviest mode, and of the field without one
+        clusters = ClusterSolver(
+            graph, belief_propagation(graph, start=start, iterations=ITERATIONS).dependence(), limit
+        )
+        for k in (k for k, cell in enumerate(cells) if cell.is_strict):
+            allowed = given.kept_marginals(cells[k].allowed.astype(float))[:, : graph.n_labels] > 0
+            found = clusters.solve(near[k], allowed)
+            if found.log_z > modes[k].log_z:
+                modes[k] = _mode(cells[k], found, clusters.restored(found, given), solver.whole)
     return posterior.with_modes(modes)
 
 

@@ -244,8 +244,9 @@ def test_a_tree_at_several_sizes_is_that_of_infer():
         assert grown.posterior(()).log_z == pytest.approx(mf.infer(graph, count, rng=3).log_z, abs=1e-12)
 
 
-def test_a_collapsed_tree_has_the_bound_of_infer():
+def test_a_collapsed_tree_has_the_bound_of_infer(monkeypatch):
     """With 32 modes infer keeps as many variables; its modes are not merged with ``min_distance=0``."""
+    monkeypatch.setattr("mixfield.mixture.tree.LARGEST_CLUSTERED", 0)  # a tree leaves its cells as they are
     graph = mf.datasets.random_ising(9, rng=3)
     tree = start_tree(graph, rng=3, collapse=True)
     tree.improve_root()
