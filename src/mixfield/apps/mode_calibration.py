@@ -18,7 +18,8 @@ from mixfield.mixture.posterior import MixturePosterior
 Floats = NDArray[np.float64]
 
 BLENDED = 300  # sampled pixels of each image on which the blend is fitted
-START = (0.15, 0.8, 1.0)  # of the fit of a blend, with the outliers in per cent
+PRIOR = (0.15, 0.6, 1.0)  # exponents of a blend, and its outliers in per cent
+PRECISION = (140.0, 140.0, 1.4)  # of the prior: images that say nothing about a blend leave it there
 SMALLEST = 5e-4  # probability at which the loss of a pixel ends
 PENALTY = 1e-4  # on squared coefficients
 LEAST = (0.0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04)  # usefulness of alternatives, to choose from
@@ -117,11 +118,11 @@ def calibrated(model: FieldModel, images: Sequence[Modes]) -> FieldModel:
     few = [image.thinned(BLENDED) for image in offered]
 
     def loss(x: Floats) -> float:
-        return float(
-            np.mean([log_loss(mixture(replace(fitted, blending=_blend(x)), image), image.labels) for image in few])
-        )
+        model = replace(fitted, blending=_blend(x))
+        losses = [log_loss(mixture(model, image), image.labels) for image in few]
+        return float(np.sum(losses) + np.dot(PRECISION, np.subtract(x, PRIOR) ** 2)) / len(few)
 
-    found = minimize(loss, START, method="Nelder-Mead", options={"maxiter": 90, "xatol": 0.01, "fatol": 1e-5})
+    found = minimize(loss, PRIOR, method="Nelder-Mead", options={"maxiter": 90, "xatol": 0.01, "fatol": 1e-5})
     return replace(fitted, blending=_blend(found.x))
 
 
