@@ -21,9 +21,9 @@ from types import ModuleType
 import numpy as np
 
 import mixfield as mf
+from mixfield._pictures import intensities
 from mixfield.apps import FieldModel
 from mixfield.apps.evidence import probabilities
-from mixfield.apps.pictures import intensities
 
 DATA = Path(os.environ.get("MIXFIELD_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SOLVER = mf.Solver(threads=1)

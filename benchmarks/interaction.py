@@ -22,7 +22,7 @@ import numpy as np
 from PIL import Image
 
 import mixfield as mf
-from mixfield.apps.annotation_actions import painted
+from mixfield.interactive.annotation_actions import painted
 
 DATA = Path(os.environ.get("MIXFIELD_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "interactive"
 LARGE = 3000, 4000  # height and width

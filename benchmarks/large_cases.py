@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from mixfield.apps.pictures import resize_bilinear
+from mixfield._pictures import resize_bilinear
 
 DATA = Path(os.environ.get("MIXFIELD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ENLARGED, HEIGHT = 2, 375  # every photograph gets ENLARGED times as many rows, cut or repeated to HEIGHT of them

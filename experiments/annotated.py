@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from mixfield import Kernels
-from mixfield.apps.pictures import resize_bilinear
+from mixfield._pictures import resize_bilinear
 from mixfield.energy import DenseCRF
 from mixfield.errors import MixfieldError
 from mixfield.io import read_image, read_label_map

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.apps.pictures import intensities
+from mixfield._pictures import intensities
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior

@@ -13,7 +13,7 @@ from experiments.interactive.objects import read_object
 from experiments.interactive.person import MOST, WANTED
 from experiments.interactive.photographs import OBJECT, VOID, Labels, object_iou
 from experiments.measurements import Row
-from mixfield.apps.canvas import Canvas
+from mixfield.interactive.canvas import Canvas
 
 
 def measure_ceiling(data: Path, name: str, network: Network) -> Row:

@@ -21,12 +21,12 @@ from experiments.interactive.objects import read_object
 from experiments.interactive.photographs import StrokedPhoto, object_iou
 from experiments.measurements import Row
 from experiments.quiet import ignore_warnings
-from mixfield.apps.candidate_weights import CandidateWeights, candidate_features
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.corrections import Correction
-from mixfield.apps.region_candidates import LastAction
-from mixfield.apps.region_field import region_field
-from mixfield.apps.region_modes import RegionModes, pixel_labels, region_modes
+from mixfield.interactive.candidate_weights import CandidateWeights, candidate_features
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.corrections import Correction
+from mixfield.interactive.region_candidates import LastAction
+from mixfield.interactive.region_field import region_field
+from mixfield.interactive.region_modes import RegionModes, pixel_labels, region_modes
 
 Floats = NDArray[np.float64]
 

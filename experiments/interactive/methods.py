@@ -15,9 +15,9 @@ from experiments.interactive.annotator import Click, mark, no_strokes
 from experiments.interactive.peers import Labelings, Session, grabcut, graph_cut, random_walker
 from experiments.interactive.photographs import Labels, StrokedPhoto
 from mixfield.apps import as_pixels, slic_superpixels, superpixel_energy
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.region_field import region_field
-from mixfield.apps.region_modes import pixel_marginals
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.region_field import region_field
+from mixfield.interactive.region_modes import pixel_marginals
 
 N_MODES = 4
 CERTAINTY = 0.99

@@ -20,7 +20,7 @@ from experiments.interactive.person import (
     seconds_to_wanted,
 )
 from experiments.measurements import Row
-from mixfield.apps.region_modes import SPREAD
+from mixfield.interactive.region_modes import SPREAD
 from mixfield.metrics.calibration import calibration_error
 
 Floats = NDArray[np.float64]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from experiments.segmentation.counted_crf import CountedCRF
-from mixfield.apps.pictures import resize_bilinear
+from mixfield._pictures import resize_bilinear
 from mixfield.baselines.diverse import diverse_modes
 from mixfield.constraints import FirmClamp
 from mixfield.criteria import DensestWindow, EntropyGap, PhaseTransition

@@ -12,10 +12,10 @@ from experiments.annotated import VOID, Example
 from experiments.measurements import Row
 from experiments.quiet import ignore_warnings
 from mixfield import Kernels
+from mixfield._pictures import intensities
 from mixfield.apps import FieldModel
 from mixfield.apps.change_features import ChangeFeatures, colour_levels
 from mixfield.apps.mode_path import FrameModes
-from mixfield.apps.pictures import intensities
 from mixfield.metrics import confusion
 from mixfield.mixture import MixturePosterior, infer
 

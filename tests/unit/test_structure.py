@@ -28,7 +28,7 @@ DECLARES_ABILITIES = "energy/base.py"
 
 LONGEST_FUNCTION, LONGEST_FILE = 60, 400
 
-# the method and its numerics: all layers below the user jobs, see docs/architecture.md
+# the method and its numerics, see docs/architecture.md
 CORE = {
     "baselines",
     "constraints",

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._pictures import intensities
 from mixfield.annotate.doubt import expected_error
 from mixfield.annotate.folder import AnnotationFolder
 from mixfield.annotate.open_image import OpenImage
 from mixfield.apps.annotation import Suggestion
-from mixfield.apps.annotation_actions import Stroke
-from mixfield.apps.pictures import intensities
+from mixfield.interactive.annotation_actions import Stroke
 from mixfield.io.images import pillow
 from mixfield.reports.data_uri import png_uri, sampling_step
 from mixfield.reports.palette import CHANGED, GROUP, Color, hex_color, label_colors

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mixfield.apps.annotation import Annotation, Suggestion
-from mixfield.apps.region_question import RegionQuestion
 from mixfield.errors import MixfieldError
+from mixfield.interactive.region_question import RegionQuestion
 
 Request = dict[str, Any]
 

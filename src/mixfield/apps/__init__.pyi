@@ -14,7 +14,6 @@ from .occluders import learn_occluders as learn_occluders
 from .questions import Question as Question
 from .questions import questions as questions
 from .questions import settled_labels as settled_labels
-from .region_question import RegionQuestion as RegionQuestion
 from .segmentation import SegmentationField as SegmentationField
 from .segmentation import entropy_gap as entropy_gap
 from .segmentation import segment as segment

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.apps import annotation_file
-from mixfield.apps.annotation_actions import ERASED, Action, Answer, Labels, Stroke, canvas_shapes, label_type
 from mixfield.apps.annotation_state import AnnotationState
 from mixfield.apps.annotation_state import Suggestion as Suggestion
-from mixfield.apps.canvas import Canvas
 from mixfield.apps.evidence import probabilities
-from mixfield.apps.region_question import RegionQuestion, best_candidate
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.interactive.annotation_actions import ERASED, Action, Answer, Labels, Stroke, canvas_shapes, label_type
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.region_question import RegionQuestion, best_candidate
 
 Bools = NDArray[np.bool_]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _files
-from mixfield.apps.annotation_actions import ERASED, Action, Answer, Choice, Stroke, label_type
 from mixfield.errors import FileFormatError
+from mixfield.interactive.annotation_actions import ERASED, Action, Answer, Choice, Stroke, label_type
 
 StrPath = str | PathLike[str]
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
-from mixfield.apps.annotation_actions import (
+from mixfield.interactive.annotation_actions import (
     Action,
     Choice,
     Labels,
@@ -20,10 +20,10 @@ from mixfield.apps.annotation_actions import (
     painted,
     voted,
 )
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.distinct_maps import distinct_maps
-from mixfield.apps.region_field import region_field
-from mixfield.apps.region_modes import RegionModes, pixel_labels, region_modes
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.distinct_maps import distinct_maps
+from mixfield.interactive.region_field import region_field
+from mixfield.interactive.region_modes import RegionModes, pixel_labels, region_modes
 
 Bools = NDArray[np.bool_]
 Float32s = NDArray[np.float32]

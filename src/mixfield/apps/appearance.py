@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter
 
-from mixfield.apps.pictures import intensities
+from mixfield._pictures import intensities
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.apps.pictures import resize_bilinear, same_aspect
+from mixfield._pictures import resize_bilinear, same_aspect
 from mixfield.errors import InfeasibleError, MixfieldError
 
 Float32s = NDArray[np.float32]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._pictures import intensities
 from mixfield.apps.evidence import probabilities
 from mixfield.apps.field_model import FieldModel, Measure
 from mixfield.apps.kernels import Kernels
@@ -26,7 +27,6 @@ from mixfield.apps.mode_calibration import (
     mixture,
     summary,
 )
-from mixfield.apps.pictures import intensities
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import MixfieldError, NotConvergedWarning
 from mixfield.metrics.calibration import calibration_error

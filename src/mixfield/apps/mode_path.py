@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._pictures import intensities
 from mixfield.apps.alignment import AlignedMasks
 from mixfield.apps.appearance import Change, ColourModel, colour_bins, common_colours, label_histograms
 from mixfield.apps.change_features import ChangeFeatures
 from mixfield.apps.evidence import probabilities
-from mixfield.apps.pictures import intensities
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.temporal.trellis import mode_probabilities, shortest_path

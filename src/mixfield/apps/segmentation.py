@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._pictures import intensities
 from mixfield._progress import Progress
 from mixfield.apps.blockwise import LARGEST_WHOLE, segment_blockwise
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
 from mixfield.apps.field_model import FieldModel
 from mixfield.apps.kernels import Kernels
-from mixfield.apps.pictures import intensities
 from mixfield.apps.strokes import is_strokes, segment_strokes
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF

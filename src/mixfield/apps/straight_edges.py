@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.apps.guided_filter import GuidedFilter
+from mixfield.interactive.guided_filter import GuidedFilter
 
 Bools = NDArray[np.bool_]
 

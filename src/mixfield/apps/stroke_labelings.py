@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.distinct_maps import distinct_maps
-from mixfield.apps.region_field import region_field
-from mixfield.apps.region_modes import pixel_labels, region_modes
 from mixfield.errors import MixfieldError
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.distinct_maps import distinct_maps
+from mixfield.interactive.region_field import region_field
+from mixfield.interactive.region_modes import pixel_labels, region_modes
 
 Ints = NDArray[np.int64]
 

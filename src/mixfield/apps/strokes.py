@@ -1,8 +1,8 @@
 """Strokes: a label map in which most pixels are unknown, segmented by regions.
 
 Strokes are certain, and say what regions of similar colour and texture near them are, see
-`mixfield.apps.stroke_evidence`.  The modes are those of a Potts model over a thousand regions; their borders follow the
-image by a guided filter.
+`mixfield.interactive.stroke_evidence`.  The modes are those of a Potts model over a thousand regions; their borders
+follow the image by a guided filter.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._pictures import intensities, same_aspect
 from mixfield._progress import Progress
-from mixfield.apps.canvas import Canvas
 from mixfield.apps.evidence import UNKNOWN, from_labels
-from mixfield.apps.pictures import intensities, same_aspect
-from mixfield.apps.region_field import region_field
-from mixfield.apps.region_graph import slic_regions
-from mixfield.apps.region_modes import RegionModes, pixel_marginals, region_modes
 from mixfield.energy.active_labels import restored
 from mixfield.errors import MixfieldError
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.region_field import region_field
+from mixfield.interactive.region_graph import slic_regions
+from mixfield.interactive.region_modes import RegionModes, pixel_marginals, region_modes
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
@@ -55,7 +55,7 @@ def segment_strokes(
     """Several weighted segmentations from strokes; the parameters are those of `mixfield.segment`.
 
     Every mode has the label of each stroke on its pixels.  The weight of a mode is that of all modes that it stands
-    for, see `mixfield.apps.representatives`.
+    for, see `mixfield.interactive.representatives`.
     """
     canvas = Canvas.of(image)
     labels, count = checked_strokes(strokes, canvas.plane, unknown, n_labels)

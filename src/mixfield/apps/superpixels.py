@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._pictures import intensities
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
-from mixfield.apps.pictures import intensities
-from mixfield.apps.region_graph import adjacent, region_means
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.energy.unary import log_costs
+from mixfield.interactive.region_graph import adjacent, region_means
 from mixfield.mixture.posterior import MixturePosterior
 
 Floats = NDArray[np.float64]

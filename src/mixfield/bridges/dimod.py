@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays
+from mixfield.bridges.basins import BasinSearch, basin_weights
 from mixfield.energy.factor_graph import FactorGraph
 from mixfield.errors import FewerModesWarning, MixfieldError
-from mixfield.mixture.basins import BasinSearch, basin_weights
 from mixfield.mixture.deadline import Deadline
 from mixfield.mixture.interpretations import SHARE, fewest_changes
 from mixfield.mixture.posterior import MixturePosterior

@@ -40,8 +40,8 @@ class SegmentFrame:
     def __call__(self, frame: Frame, folder: Path) -> dict[str, Any]:
         """An item of a batch; returns the seconds that it took."""
         import mixfield as mf
+        from mixfield._pictures import intensities
         from mixfield.apps import FieldModel, segmentation_energy
-        from mixfield.apps.pictures import intensities
 
         started = time.perf_counter()
         image, probs = self.source.picture(frame), self.probabilities(frame)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._pictures import intensities
 from mixfield.apps.blocks import Window
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
-from mixfield.apps.pictures import intensities
 from mixfield.errors import MixfieldError
 from mixfield.large.axes import PixelArray
 

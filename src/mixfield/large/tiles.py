@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._pictures import intensities
 from mixfield.apps.blocks import Window
-from mixfield.apps.pictures import intensities
 from mixfield.large.axes import PixelArray
 from mixfield.reports.palette import label_colors
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield.apps.pictures import intensities
+from mixfield._pictures import intensities
 from mixfield.apps.questions import questions
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports.about import is_without_doubt

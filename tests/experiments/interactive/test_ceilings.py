@@ -9,7 +9,7 @@ import pytest
 
 from experiments.interactive.ceilings import best_iou, ideal_clicks
 from experiments.interactive.photographs import VOID
-from mixfield.apps.canvas import Canvas
+from mixfield.interactive.canvas import Canvas
 
 
 def test_an_ideal_click_corrects_one_region():

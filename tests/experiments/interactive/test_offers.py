@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.interactive.offers import EXPONENTS, left_out_score, log_score, ratio
-from mixfield.apps.region_modes import SPREAD
+from mixfield.interactive.region_modes import SPREAD
 
 
 def test_ratio_of_means():

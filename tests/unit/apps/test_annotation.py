@@ -13,8 +13,8 @@ from small_images import two_patches
 import mixfield as mf
 from mixfield.apps import canvas, region_question
 from mixfield.apps.annotation import REMEMBERED
-from mixfield.apps.annotation_actions import CHOICE, painted
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.interactive.annotation_actions import CHOICE, painted
 
 pytest.importorskip("skimage")
 

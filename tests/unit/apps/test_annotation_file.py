@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixfield.apps import annotation_file
-from mixfield.apps.annotation_actions import Answer, Choice, Stroke
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.interactive.annotation_actions import Answer, Choice, Stroke
 
 SHAPE, NAMES = (6, 8), ("background", "cat", "dog")
 

@@ -8,10 +8,10 @@ from annotating import doubtful_click, photograph
 from small_images import two_patches
 
 from mixfield.apps import annotation_state
-from mixfield.apps.annotation_actions import Stroke
 from mixfield.apps.annotation_state import LOOKED_FOR, AnnotationState
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.region_modes import pixel_labels
+from mixfield.interactive.annotation_actions import Stroke
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.region_modes import pixel_labels
 
 pytest.importorskip("skimage")
 

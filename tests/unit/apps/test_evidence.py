@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mixfield._pictures import resize_bilinear
 from mixfield.apps.evidence import from_labels, probabilities
-from mixfield.apps.pictures import resize_bilinear
 from mixfield.errors import InfeasibleError, MixfieldError
 
 PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.pictures import intensities
+from mixfield._pictures import intensities
 from mixfield.apps.straight_edges import ImageEdges, flat_pixels, has_straight_edge
 
 LENGTH = 12

@@ -7,7 +7,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.apps import as_pixels, superpixel_energy
-from mixfield.apps.region_graph import adjacent
+from mixfield.interactive.region_graph import adjacent
 
 #  four columns of superpixels, three pixels wide: dark dark | bright bright
 IMAGE = np.repeat([[20] * 6 + [200] * 6], 4, 0).astype(np.uint8)

@@ -6,7 +6,7 @@ import naive_kernels
 import numpy as np
 import pytest
 
-from mixfield.apps.pictures import bilinear_neighbours
+from mixfield._pictures import bilinear_neighbours
 from mixfield.kernels import guided_argmax as module
 
 pytestmark = pytest.mark.interpreted

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from large_images import several_blocks
 
+from mixfield._pictures import intensities
 from mixfield.apps.evidence import probabilities
-from mixfield.apps.pictures import intensities
 from mixfield.errors import MixfieldError
 from mixfield.large.axes import matched
 from mixfield.large.block_evidence import ScoreOptions, block_evidence, count_labels, read_evidence

@@ -13,7 +13,7 @@ from dense_fields import modes_of, two_blobs
 
 import mixfield as mf
 from mixfield import _npy
-from mixfield.apps.pictures import resize_bilinear
+from mixfield._pictures import resize_bilinear
 from mixfield.constraints import Cardinality
 from mixfield.errors import FileFormatError
 from mixfield.mixture.interpretations import with_interpretations

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixfield.apps.representatives import mean_ious, representatives
+from mixfield.interactive.representatives import mean_ious, representatives
 
 
 def slow_iou(a, b, sizes):

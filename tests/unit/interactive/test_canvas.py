@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mixfield.apps import canvas as module
-from mixfield.apps.canvas import Canvas, block_means
+from mixfield.interactive.canvas import Canvas, block_means
 
 pytest.importorskip("skimage")
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.apps.candidate_weights import (
+from mixfield.interactive.candidate_weights import (
     OF_CORRECTIONS,
     CandidateWeights,
     candidate_features,
     candidate_probabilities,
 )
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.corrections import Correction, correction_features
-from mixfield.apps.region_candidates import LastAction, candidates
-from mixfield.apps.region_field import region_field
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.corrections import Correction, correction_features
+from mixfield.interactive.region_candidates import LastAction, candidates
+from mixfield.interactive.region_field import region_field
 
 pytest.importorskip("skimage")
 

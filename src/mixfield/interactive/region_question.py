@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from mixfield.apps.region_graph import RegionGraph
+from mixfield.interactive.region_graph import RegionGraph
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.region_graph import RegionGraph, adjacent, similar_pairs
-from mixfield.apps.region_question import best_candidate
+from mixfield.interactive.region_graph import RegionGraph, adjacent, similar_pairs
+from mixfield.interactive.region_question import best_candidate
 
 #  a row of eight regions; the modes flip the pair at 1-2 and the single one at 6
 REGIONS = np.repeat(np.repeat(np.arange(8)[None], 3, 0), 2, 1)

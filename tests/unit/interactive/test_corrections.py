@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import distance_transform_edt, label
 
-from mixfield.apps.corrections import NO_DEPTH, NO_SHARE, Correction, correction_features
+from mixfield.interactive.corrections import NO_DEPTH, NO_SHARE, Correction, correction_features
 
 SHOWN = np.zeros((30, 40), np.int64)
 

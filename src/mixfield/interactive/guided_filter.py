@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter
 
 from mixfield import _threads, kernels
-from mixfield.apps.pictures import WHITE, bilinear_neighbours, resize_bilinear
+from mixfield._pictures import WHITE, bilinear_neighbours, resize_bilinear
 
 Float32s = NDArray[np.float32]
 

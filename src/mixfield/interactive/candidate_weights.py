@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from mixfield.apps.corrections import Correction, correction_features
-from mixfield.apps.region_candidates import Candidate, bounds
-from mixfield.apps.region_field import RegionField
+from mixfield.interactive.corrections import Correction, correction_features
+from mixfield.interactive.region_candidates import Candidate, bounds
+from mixfield.interactive.region_field import RegionField
 
 Floats = NDArray[np.float64]
 
@@ -29,9 +29,9 @@ class CandidateWeights:
     Attributes
     ----------
     bound : of the bound A_k of the field.
-    resized, extended, kept : of its origin, see `mixfield.apps.region_candidates.Candidate`.
+    resized, extended, kept : of its origin, see `mixfield.interactive.region_candidates.Candidate`.
     kept_later : of ``kept`` times the logarithm of the number of corrections.
-    share, depth : of the features of corrections, see `mixfield.apps.corrections`.
+    share, depth : of the features of corrections, see `mixfield.interactive.corrections`.
     """
 
     bound: float

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.region_field import region_field
-from mixfield.apps.region_modes import pixel_labels, pixel_marginals, region_modes
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.region_field import region_field
+from mixfield.interactive.region_modes import pixel_labels, pixel_marginals, region_modes
 
 pytest.importorskip("skimage")
 

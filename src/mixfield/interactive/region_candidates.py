@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from mixfield.apps.region_field import RegionField
-from mixfield.apps.stroke_evidence import reach
+from mixfield.interactive.region_field import RegionField
+from mixfield.interactive.stroke_evidence import reach
 from mixfield.solvers.dispatch import solver_for
 from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode

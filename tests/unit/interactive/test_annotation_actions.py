@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixfield.apps.annotation_actions import (
+from mixfield.interactive.annotation_actions import (
     ANSWER,
     CHOICE,
     ERASED,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.region_candidates import LastAction, _connected, bounds, candidates
-from mixfield.apps.region_field import region_field
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.region_candidates import LastAction, _connected, bounds, candidates
+from mixfield.interactive.region_field import region_field
 
 pytest.importorskip("skimage")
 

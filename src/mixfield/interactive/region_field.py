@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.region_graph import RegionGraph, cut_by, region_graph, region_labels
-from mixfield.apps.stroke_evidence import EvidenceWeights, stroke_evidence
 from mixfield.energy.factor_graph import FactorGraph
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.region_graph import RegionGraph, cut_by, region_graph, region_labels
+from mixfield.interactive.stroke_evidence import EvidenceWeights, stroke_evidence
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.canvas import block_means
-from mixfield.apps.guided_filter import GuidedFilter
+from mixfield.interactive.canvas import block_means
+from mixfield.interactive.guided_filter import GuidedFilter
 
 
 def slow(guide, values, radius, epsilon):

@@ -11,8 +11,8 @@ from dataclasses import astuple, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.apps.diffusion import diffuse
-from mixfield.apps.region_graph import RegionGraph
+from mixfield.interactive.diffusion import diffuse
+from mixfield.interactive.region_graph import RegionGraph
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

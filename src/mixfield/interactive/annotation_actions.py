@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.apps.corrections import Correction
-from mixfield.apps.region_candidates import LastAction
+from mixfield.interactive.corrections import Correction
+from mixfield.interactive.region_candidates import LastAction
 
 Ints = NDArray[np.int64]
 Int32s = NDArray[np.int32]

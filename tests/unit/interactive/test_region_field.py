@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.region_field import StrokeModel, active_labels, region_field, with_stand_ins
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.region_field import StrokeModel, active_labels, region_field, with_stand_ins
 
 pytest.importorskip("skimage")
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield._progress import Progress
-from mixfield.apps.annotation_actions import Labels, label_type
-from mixfield.apps.candidate_weights import OF_CORRECTIONS, OF_STROKES, candidate_probabilities
-from mixfield.apps.canvas import Canvas
-from mixfield.apps.corrections import Correction
-from mixfield.apps.region_candidates import Candidate, LastAction, candidates
-from mixfield.apps.region_field import RegionField
-from mixfield.apps.representatives import mean_ious, representatives
 from mixfield.errors import MixfieldWarning
+from mixfield.interactive.annotation_actions import Labels, label_type
+from mixfield.interactive.candidate_weights import OF_CORRECTIONS, OF_STROKES, candidate_probabilities
+from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.corrections import Correction
+from mixfield.interactive.region_candidates import Candidate, LastAction, candidates
+from mixfield.interactive.region_field import RegionField
+from mixfield.interactive.representatives import mean_ious, representatives
 from mixfield.mixture.annealing_finder import Search
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
@@ -44,7 +44,7 @@ class RegionModes:
     ----------
     field : the field.
     posterior : its modes.
-    candidates : the modes and other labelings, see `mixfield.apps.region_candidates`.
+    candidates : the modes and other labelings, see `mixfield.interactive.region_candidates`.
     probabilities : (n,) of the candidates.
     chosen : (K,) numbers of the candidates that represent the others, heaviest first.
     weights : (K,) of the chosen candidates, with those that they represent.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.mixture.basins import BasinSearch, basin_weights
+from mixfield.bridges.basins import BasinSearch, basin_weights
 from mixfield.mixture.deadline import Deadline
 
 N = 16

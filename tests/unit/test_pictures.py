@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.pictures import intensities, resize_bilinear
+from mixfield._pictures import intensities, resize_bilinear
 from mixfield.errors import MixfieldError
 
 PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.distinct_maps import distinct_maps
+from mixfield.interactive.distinct_maps import distinct_maps
 
 A, B, C = (np.full((2, 3), k, np.uint8) for k in range(3))
 

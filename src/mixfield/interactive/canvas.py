@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield.apps.guided_filter import GuidedFilter
-from mixfield.apps.pictures import intensities
-from mixfield.apps.region_graph import pixel_features, refined_at, slic_regions
+from mixfield._pictures import intensities
+from mixfield.interactive.guided_filter import GuidedFilter
+from mixfield.interactive.region_graph import pixel_features, refined_at, slic_regions
 
 Float32s = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -34,7 +34,7 @@ class Canvas:
     full : (H, W, C) intensities from 0 to 255.
     step : a pixel of ``picture`` is the mean of ``step`` x ``step`` pixels.
     picture : (h, w, C) reduced intensities.
-    features : (h, w, 6), see `mixfield.apps.region_graph.pixel_features`.
+    features : (h, w, 6), see `mixfield.interactive.region_graph.pixel_features`.
     regions : (h, w) superpixels.
     """
 
@@ -46,7 +46,7 @@ class Canvas:
 
     @classmethod
     def of(cls, image: ArrayLike, *, n_axes: int = 2, spacing: Sequence[float] | None = None) -> Canvas:
-        """The canvas of an image, see `mixfield.apps.pictures.intensities`.
+        """The canvas of an image, see `mixfield._pictures.intensities`.
 
         Parameters
         ----------

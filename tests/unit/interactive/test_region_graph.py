@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixfield.apps.region_graph import (
+from mixfield.interactive.region_graph import (
     adjacent,
     cut_by,
     pixel_features,

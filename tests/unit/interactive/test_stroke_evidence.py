@@ -7,8 +7,8 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from mixfield.apps.region_graph import RegionGraph, adjacent, similar_pairs
-from mixfield.apps.stroke_evidence import EvidenceWeights, reach, stroke_evidence, stroke_features
+from mixfield.interactive.region_graph import RegionGraph, adjacent, similar_pairs
+from mixfield.interactive.stroke_evidence import EvidenceWeights, reach, stroke_evidence, stroke_features
 
 
 def strip(colours):

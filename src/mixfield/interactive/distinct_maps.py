@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield.apps.annotation_actions import Labels
+from mixfield.interactive.annotation_actions import Labels
 
 
 def distinct_maps(maps: Sequence[Labels], weights: NDArray[np.float64]) -> dict[int, float]:

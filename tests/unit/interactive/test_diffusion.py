@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixfield.apps.diffusion import diffuse
+from mixfield.interactive.diffusion import diffuse
 
 
 @given(st.integers(0, 10_000))

@@ -1,0 +1,1 @@
+from .region_question import RegionQuestion as RegionQuestion
