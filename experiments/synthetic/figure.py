@@ -25,7 +25,7 @@ CURVES = (
     ("OURS-MAXW, L = 1", "OURS-MAXW, L = 1", "#3b3b58", True),
     ("OURS-MAXW, L = 3", "OURS-MAXW, L = 3", "#3b3b58", False),
     ("mf.infer(collapse=False)", DEFAULT, "#d1495b", True),
-    ("mf.infer, collapsed (its default)", COLLAPSED, "#d1495b", False),
+    ("collapsed", COLLAPSED, "#d1495b", False),
 )
 
 

@@ -22,7 +22,7 @@ RULES: dict[str, Criterion] = {
     "MAXW, same search": MaxWVariable(),
 }
 BASELINE, DEFAULT, SAME_SEARCH = "BASELINE-MAXW", "mf.infer", "MAXW, same search"
-COLLAPSED = "collapsed"  # mf.infer with its defaults; DEFAULT is its method without collapsing
+COLLAPSED = "collapsed"  # mf.infer without clusters inside its cells; DEFAULT is its method without collapsing
 METHODS: dict[str, dict[str, Any]] = {
     name: {"criterion": rule, "order": breadth_first, "search": LEAVES, "clamp": CLAMP} for name, rule in RULES.items()
 } | {DEFAULT: {"collapse": False}, COLLAPSED: {"collapse": True}}

@@ -32,7 +32,7 @@ COLUMNS = (
     ("MAXW L=3", "OURS-MAXW, L = 3"),
     ("restarts, its time", restarts_of("OURS-MAXW, L = 3")),
     ("restarts, its sweeps", restarts_of("OURS-MAXW, L = 3", "equal_sweeps")),
-    ("`mf.infer`, collapsed", COLLAPSED),
+    ("collapsed", COLLAPSED),
     ("`collapse=False`", DEFAULT),
     ("restarts, its time", restarts_of(DEFAULT)),
     ("restarts, its sweeps", restarts_of(DEFAULT, "equal_sweeps")),
