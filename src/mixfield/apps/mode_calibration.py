@@ -129,7 +129,7 @@ def calibrated(model: FieldModel, images: Sequence[Modes]) -> FieldModel:
 def _blend(x: Floats) -> Blend:
     """The blend of unconstrained parameters: exponents, and hundreds of the share of outliers."""
     a, c, percent = (float(round(abs(value), 4)) for value in x)
-    return Blend(a, c, min(percent / 100, 0.5))
+    return Blend(a, c, min(round(percent / 100, 6), 0.5))
 
 
 def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mixfield.apps import mode_calibration
 from mixfield.apps.change_features import ChangeFeatures, Logistic
 from mixfield.apps.field_model import FieldModel
 from mixfield.apps.mode_calibration import LEAST, Modes, calibrated, held_out_loss, log_loss, mixture
@@ -51,9 +52,16 @@ def test_planted_answers_are_recovered():
     assert fitted.answer.peak == pytest.approx(ANSWER.peak, abs=0.2)
 
 
-def test_marginals_that_say_nothing_get_a_small_exponent(fitted):
-    assert fitted.blending.mode_exponent < 0.05
-    assert fitted.blending.evidence_exponent > 0.5
+def test_marginals_that_say_nothing_get_a_small_exponent(images, monkeypatch):
+    monkeypatch.setattr(mode_calibration, "PRECISION", (0.0, 0.0, 0.0))
+    blending = calibrated(MODEL, images).blending
+    assert blending.mode_exponent < 0.05
+    assert blending.evidence_exponent > 0.5
+
+
+def test_the_more_images_the_farther_from_the_prior(images, fitted):
+    prior = mode_calibration.PRIOR[0]
+    assert fitted.blending.mode_exponent < calibrated(MODEL, images[:30]).blending.mode_exponent < prior
 
 
 def test_no_blend_nearby_has_a_lower_loss(images, fitted):
