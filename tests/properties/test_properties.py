@@ -207,15 +207,22 @@ def test_renaming_leaves_the_bound_of_the_mixture(seed):
 # ---------------------------------------------------------------- more modes
 
 
-def test_more_modes_give_larger_bounds():
-    """On average over 20 random grids; also no worse than 0.2 nats on any of them (the search is heuristic)."""
-    values = []
+@pytest.mark.parametrize(("collapse", "least"), [(False, 0.05), (None, 0.0)])
+def test_more_modes_give_larger_bounds(collapse, least):
+    """On average over 20 random grids; also no worse than 0.2 nats on any of them (the search is heuristic).
+
+    Collapsed, there is less to gain: eight modes are within 0.02 nats of log Z on average.
+    """
+    values, exact = [], []
     for seed in range(20):
         graph = mf.datasets.random_ising(6, preset=["mmmf", "weller"][seed % 2], attractive=seed % 4 > 1, rng=seed)
-        values.append([mf.infer(graph, n).log_z for n in (1, 2, 4, 8)])
+        values.append([mf.infer(graph, n, collapse=collapse).log_z for n in (1, 2, 4, 8)])
+        exact.append(mf.exact(graph).log_z)
     rise = np.diff(np.array(values), axis=1)
-    assert (rise.mean(0) > 0.05).all()
+    assert (rise.mean(0) > least).all()
     assert rise.min() > -0.2
+    if collapse is None:
+        assert 0 <= np.mean(exact) - np.mean(values, 0)[-1] < 0.02
 
 
 def test_infeasible_models_are_refused_by_exact():

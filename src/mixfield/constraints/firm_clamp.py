@@ -29,7 +29,6 @@ from mixfield.solvers.layout import Layout
 ROUND = 10  # updates after which converged modes leave the batch
 HELD_TOLERANCE = 5e-2  # default tolerance of clamped modes, which are marginally stable and converge slowly
 STRAGGLERS = 5e-4  # share of the pixels that may go on moving in a clamped mode: less than a region that is worth a cut
-STANDING = 0.8  # mean probability that a released group keeps after some updates if it is to stay: others fall back
 INHERITED = 1.5  # factor on the multipliers of earlier cuts: a new cut disturbs a marginally stable mode
 
 Floats = NDArray[np.float64]
@@ -98,7 +97,7 @@ class FirmClamp:
 
     def _release(self, held: _ClampedModes, values: Float32s, gamma: float) -> list[CellSolution | None]:
         """Release modes that are firmly clamped, clamp those that would leave, and converge."""
-        values, standing = self._try(held, values, np.zeros(len(held.cells)), STANDING)
+        values, standing = self._try(held, values, np.zeros(len(held.cells)))
         multipliers = np.where(standing, 0.0, self.firmness * gamma)
         for grip in self.grips if not standing.all() else ():
             trial = np.where(multipliers > grip * gamma, grip * gamma, multipliers)
@@ -106,12 +105,10 @@ class FirmClamp:
             multipliers = np.where(inside, trial, multipliers)
         return self._finish(held, values, multipliers, max(self.grips, default=1.0) * gamma)
 
-    def _try(
-        self, held: _ClampedModes, values: Float32s, multipliers: Floats, least: float = 0.0
-    ) -> tuple[Float32s, NDArray[np.bool_]]:
-        """Updates under other multipliers, taken back for modes that leave their cells or keep less than ``least``."""
+    def _try(self, held: _ClampedModes, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
+        """Updates under other multipliers, taken back for the modes that leave their cells."""
         trial = held.run(values, multipliers, self.steps)
-        inside = self._inside(held, trial) & (held.kept(trial) >= least)
+        inside = self._inside(held, trial)
         return held.choose(inside, trial, values), inside
 
     def _finish(
@@ -195,15 +192,6 @@ class _ClampedModes:
     def members(self, values: Float32s, place: int, constraint: Cardinality) -> NDArray[Any]:
         """(L, 1) probabilities that members of a constraint have their label in one of the modes."""
         return self.layout.probabilities(values, place, constraint.group, constraint.labels)[:, None]
-
-    def kept(self, values: Float32s) -> Floats:
-        """(K,) mean probability with which the members of the last cut of each mode are on its side."""
-        kept = np.ones(len(self.cells))
-        for k, cell in enumerate(self.cells):
-            if cell.last_soft is not None:
-                given = float(self.members(values, k, cell.last_soft).mean())
-                kept[k] = given if cell.last_soft.sign > 0 else 1.0 - given
-        return kept
 
     def inherited(self, constraint: Cardinality) -> float:
         """The multiplier of an earlier cut, a little firmer."""

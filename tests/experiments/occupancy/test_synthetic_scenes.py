@@ -13,7 +13,7 @@ def test_hits_are_shares_of_the_frames_that_mean_field_gets_wrong():
     row = synthetic_hits(2, 1, messages.append, scenes=1, frames=2)
     assert messages == ["2 people, 1 cameras: scene 0"]
     assert (row["people"], row["cameras"], row["frames"]) == (2, 1, 2)
-    assert set(row["hits"]) == {"field", "neighbourhood", "paper"}
+    assert set(row["hits"]) == {"field", "count", "neighbourhood", "paper"}
     assert all(0 <= rate <= 1 for rate in row["hits"].values())
 
 

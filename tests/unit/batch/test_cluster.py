@@ -28,7 +28,8 @@ class FakeTask:
     def exception(self):
         return self.error
 
-    def result(self):
+    def result(self, timeout):
+        assert timeout > 0
         if self.error is not None:
             raise self.error
         return self.value

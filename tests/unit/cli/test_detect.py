@@ -65,7 +65,7 @@ def test_frames_with_other_masks_are_done_again(tmp_path):
 @pytest.mark.parametrize(
     ("option", "complaint"),
     [
-        (("--criterion", "best"), "criterion must be one of field, neighbourhood, paper, got 'best'"),
+        (("--criterion", "best"), "criterion must be one of field, count, neighbourhood, paper, got 'best'"),
         (("--frames", "0:4:0"), "step of 1 or more, got '0:4:0'"),
         (("--frames", "-3:1"), "numbers from 0 on"),
     ],
