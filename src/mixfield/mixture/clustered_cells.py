@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 ITERATIONS = 60  # of belief propagation, which says where to start and which dependencies are strong
 LEAST = 1e-6  # probability of a label at the start
 MOST_CUTS = 5  # that are tried
+DIVIDED_TWICE = 256  # variables up to which two divisions into clusters are compared
 
 
 @dataclass(eq=False)
@@ -91,7 +92,8 @@ def with_clustered_modes(posterior: MixturePosterior, solver: CollapsedSolver, l
     cells = [cell_of(mode, solver.whole) for mode in posterior.modes]
     near = [_start(_rows(mode), given, graph) for mode in posterior.modes]
     modes = list(posterior.modes)
-    for start in (near[0], None):  # the strong dependencies of the heaviest mode, and of the field without one
+    starts = [near[0], None] if len(graph.allowed) <= DIVIDED_TWICE else [near[0]]
+    for start in starts:  # the strong dependencies of the heaviest mode, and of the field without one
         clusters = ClusterSolver(
             graph, belief_propagation(graph, start=start, iterations=ITERATIONS).dependence(), limit
         )
