@@ -59,10 +59,12 @@ def bounded_clusters(
         greedy = _Greedy(graph, sizes, {v: (0, v) for v in graph}, limit, by_fill=True)
         greedy.eliminate()
         while greedy.graph:
-            greedy.drop(min(greedy.graph, key=lambda v: (dependence[v] / len(greedy.graph[v]), v)))
+            _, weakest = min((dependence[v] / len(near), v) for v, near in greedy.graph.items())
+            greedy.drop(weakest)
             greedy.eliminate()
-        clusters.append(greedy.order)
-        graph = {v: near - greedy.order.keys() for v, near in graph.items() if v not in greedy.order}
+        order = greedy.order
+        clusters.append({v: tuple(u for u in scope if u in order) for v, scope in order.items()})
+        graph = {v: near - order.keys() for v, near in graph.items() if v not in order}
     return clusters
 
 
@@ -134,11 +136,10 @@ class _Greedy:
         return self.order
 
     def drop(self, v: int) -> None:
-        """Take a variable out of the graph, and of the separators so far, without eliminating it."""
+        """Take a variable out of the graph without eliminating it; earlier separators keep it."""
         neighbours = self.graph.pop(v)
         for u in neighbours:
             self.graph[u].discard(v)
-        self.order = {w: tuple(u for u in scope if u != v) for w, scope in self.order.items()}
         self._rescore(neighbours)
 
     def _score(self, v: int) -> tuple[int, tuple[int, int]] | None:
