@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import naive
 import numpy as np
 
 import mixfield as mf
@@ -39,3 +40,25 @@ def seen(scene, people):
             image[top:bottom, left:right] = True
         masks.append(image)
     return masks
+
+
+def naive_views(energy):
+    """Boxes and mask of each view, as the functions of `naive` take them."""
+    return [(view.boxes.tolist(), mask) for view, mask in zip(energy.scene.views, energy.masks, strict=True)]
+
+
+def naive_iteration(energy, bias, temperature, *, tolerance, limit):
+    """POM's iteration by `naive`: the probabilities of empty cells, and the updates made."""
+    return naive.silhouette_ascend(
+        naive_views(energy),
+        energy.start.reshape(-1, 2)[:, 0],
+        bias + energy.prior_costs,
+        temperature,
+        energy.damping,
+        tolerance,
+        5,
+        limit,
+        weights=[1 / (2 * v) for v in energy.variance],
+        power=2,
+        noise=0.01,
+    )

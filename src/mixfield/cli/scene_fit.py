@@ -1,4 +1,4 @@
-"""``mixfield detect --learn-occluders --fit-views``: what a recording tells about its scene."""
+"""``mixfield detect --learn-occluders --fit-views``: fit the scene of a recording."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Source(Protocol):
 
     @property
     def identity(self) -> Any:
-        """What tells its content from that of others, as JSON: a path, or a digest."""
+        """An identifier of its content, as JSON: a path, or a digest."""
 
     @property
     def files(self) -> tuple[Path, ...]:

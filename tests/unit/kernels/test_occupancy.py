@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
-from rooms import random_masks, random_room
+from rooms import naive_iteration, random_masks, random_room
 
 import mixfield as mf
 from mixfield.kernels import occupancy, silhouettes
@@ -13,10 +12,6 @@ from mixfield.solvers import free_energy
 from mixfield.solvers.tilt import CountPotential, Tilt
 
 pytestmark = pytest.mark.interpreted
-
-
-def _naive_views(energy):
-    return [(view.boxes.tolist(), mask) for view, mask in zip(energy.scene.views, energy.masks, strict=True)]
 
 
 def _ascend(energy, q, tilt, temperature, tolerance, limit, first=0, last=None):
@@ -40,19 +35,7 @@ def test_ascend_equals_its_twin(temperature):
     bias = rng.normal(size=(6, 2))
     start = energy.start.reshape(1, 6, 2)
     q, made, changes, converged = _ascend(energy, start, Tilt.shared(bias, 1), np.array([temperature]), 1e-5, 60)
-    empty, expected = naive.silhouette_ascend(
-        _naive_views(energy),
-        start[0, :, 0],
-        bias + energy.prior_costs,
-        temperature,
-        0.7,
-        1e-5,
-        5,
-        60,
-        weights=[1 / (2 * v) for v in energy.variance],
-        power=2,
-        noise=0.01,
-    )
+    empty, expected = naive_iteration(energy, bias, temperature, tolerance=1e-5, limit=60)
     assert made[0] == expected
     assert converged[0] == (expected < 60)
     assert not converged[0] or changes[0] < 1e-5

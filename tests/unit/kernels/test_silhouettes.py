@@ -5,16 +5,12 @@ from __future__ import annotations
 import naive
 import numpy as np
 import pytest
-from rooms import random_masks, random_room
+from rooms import naive_views, random_masks, random_room
 
 import mixfield as mf
 from mixfield.kernels import silhouettes
 
 pytestmark = pytest.mark.interpreted
-
-
-def _naive_views(energy):
-    return [(view.boxes.tolist(), mask) for view, mask in zip(energy.scene.views, energy.masks, strict=True)]
 
 
 @pytest.mark.parametrize("size", [1, 3, 64])
@@ -55,7 +51,7 @@ def test_field_equals_its_twin(seed, form, ignored):
     total = silhouettes.field(energy.views, empty, images, costs)
     power = {"released": 2, "article": 1}[form]
     weights = [1 / (power * v) for v in energy.variance]
-    expected, expected_total = naive.silhouette_field(_naive_views(energy), empty, weights, power, 0.01, ignored)
+    expected, expected_total = naive.silhouette_field(naive_views(energy), empty, weights, power, 0.01, ignored)
     assert total == pytest.approx(expected_total, rel=1e-9)
     np.testing.assert_allclose(costs, expected, rtol=1e-7, atol=1e-8)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
-from rooms import random_masks, random_room
+from rooms import naive_iteration, random_masks, random_room
 
 import mixfield as mf
 from mixfield import _threads
@@ -13,10 +12,6 @@ from mixfield.solvers import solver_for
 from mixfield.solvers.tilt import CountPotential, Tilt
 
 pytestmark = pytest.mark.interpreted
-
-
-def _naive_views(energy):
-    return [(view.boxes.tolist(), mask) for view, mask in zip(energy.scene.views, energy.masks, strict=True)]
 
 
 @pytest.mark.parametrize("temperature", [1.0, 2.5])
@@ -27,19 +22,7 @@ def test_the_iteration_equals_its_twin(temperature):
     bias, start = rng.normal(size=(6, 2)), energy.start.reshape(1, 6, 2)
     solver = solver_for(energy, mf.Solver(tolerance=1e-5, max_iterations=60, threads=1))
     run = solver.solve(start, Tilt.shared(bias, 1), temperature=temperature)
-    empty, made = naive.silhouette_ascend(
-        _naive_views(energy),
-        start[0, :, 0],
-        bias + energy.prior_costs,
-        temperature,
-        0.7,
-        1e-5,
-        5,
-        60,
-        weights=[1 / (2 * v) for v in energy.variance],
-        power=2,
-        noise=0.01,
-    )
+    empty, made = naive_iteration(energy, bias, temperature, tolerance=1e-5, limit=60)
     assert run.iterations[0] == made
     np.testing.assert_allclose(run.q[0, :, 0], empty, atol=1e-8)
 
