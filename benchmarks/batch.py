@@ -104,8 +104,8 @@ if __name__ == "__main__":
     parser.add_argument("--side", type=int, default=80)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--items", type=int, help="measure the overhead on so many tiny items instead")
-    told = parser.parse_args()
-    if told.items:
-        overhead(told.items)
+    options = parser.parse_args()
+    if options.items:
+        overhead(options.items)
     else:
-        throughput(told.images, told.side, told.rounds)
+        throughput(options.images, options.side, options.rounds)

@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 def available() -> int:
     """Cores this process may use, or ``MIXFIELD_THREADS``."""
-    told = os.environ.get("MIXFIELD_THREADS", "")
-    if told.isdigit() and int(told) > 0:
-        return int(told)
+    setting = os.environ.get("MIXFIELD_THREADS", "")
+    if setting.isdigit() and int(setting) > 0:
+        return int(setting)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -69,7 +69,7 @@ def _print_photo(facts: dict[str, Any], out: Path) -> str:
     from mixfield.reports.about import weight_name
 
     say(
-        "Somebody scribbled on a photograph: this is the astronaut, that is background. Two questions are open:",
+        "An annotator scribbled on a photograph: this is the astronaut, that is background. Two questions are open:",
         "is the black helmet hers, and the black table behind it? A single answer would hide that.\n",
     )
     rows = [

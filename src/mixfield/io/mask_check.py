@@ -13,7 +13,7 @@ from mixfield.scene.view import View
 SHORTEST, TALLEST = 0.5, 1.5  # of the height of a person in the view; people hide one another and join
 LEAST_AREA = 0.2  # of the box of a person: a silhouette fills about half of it
 SMALLEST = 10  # percentile of the people of a view that counts as the smallest; boxes at the border are cut
-SPECK = 8  # pixels: smaller blobs are noise that nobody sees
+SPECK = 8  # pixels: smaller blobs are noise
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from mixfield.solvers.mode import Mode
 Floats = NDArray[np.float64]
 
 LISTED = 8  # weights in the text of a posterior
-ONE_HOT = 0.999  # weight of a mode beyond which the others have none to speak of
+ONE_HOT = 0.999  # weight of a mode beyond which those of the others are negligible
 
 
 @dataclass(frozen=True, eq=False)

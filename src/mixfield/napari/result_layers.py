@@ -41,7 +41,7 @@ def results_of(viewer: Any, strokes: Any) -> list[Any]:
 
 
 def _added(viewer: Any, strokes: Any, labels: NDArray[np.integer], metadata: dict[str, Any], *, visible: bool) -> Any:
-    """A new layer; it has its metadata before others hear of it, as results are not offered as strokes."""
+    """A new layer; its metadata is set before the layer is added, as results are not offered as strokes."""
     placement = {name: getattr(strokes, name) for name in PLACEMENT}
     layer = viewer.add_labels(labels, metadata=metadata, opacity=0.5, visible=visible, **placement)
     viewer.layers.move(viewer.layers.index(layer), viewer.layers.index(strokes))

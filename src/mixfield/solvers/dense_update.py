@@ -190,7 +190,7 @@ class DenseUpdate:
 
         Notes
         -----
-        Whoever changes the values between two steps in place must call `invalidate`.
+        Call `invalidate` after the values are changed in place between two steps.
         """
         fused = self.bank.fused and new is None and movers_above == np.inf
         out = old if new is None else new

@@ -1,4 +1,4 @@
-"""What the page is told."""
+"""What is sent to the page."""
 
 from __future__ import annotations
 

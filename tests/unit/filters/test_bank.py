@@ -116,7 +116,7 @@ def test_invalidated_values_are_read_again():
 
 
 def test_splatted_values_take_precedence_over_those_given():
-    """That is why whoever changes values in place must invalidate."""
+    """So `invalidate` must be called after values are changed in place."""
     filters, values, new = _filters("lattice"), _values(), _values(seed=3)
     bank = _bank(filters, [None])
     bank.load(values)
