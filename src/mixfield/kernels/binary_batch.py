@@ -19,7 +19,7 @@ BLOCK = 64  # variables whose fields are computed before their exponentials are 
 WIDTH, FEW = 32, 4  # most modes side by side, and as many as are as fast one by one
 
 
-@jit()
+@jit(inline="always")
 def _add_cubic(other: Int32s, first: Integer, terms: Floats, c: Integer, p: Floats, work: Floats) -> None:
     """`_add_polynomial` of three variables."""
     x, y, z = other[first], other[first + 1], other[first + 2]
@@ -36,11 +36,7 @@ def _add_polynomial(
 ) -> None:
     """Add to ``work[0]`` (B,) the polynomial of the variables ``other[first:last]`` with the coefficients from
     ``terms[c]`` on; the other rows of ``work`` are overwritten."""
-    size, n_modes = last - first, work.shape[1]
-    if size == 3:
-        _add_cubic(other, first, terms, c, p, work)
-        return
-    left, x = 1 << (size - 1), other[last - 1]
+    n_modes, left, x = work.shape[1], 1 << (last - first - 1), other[last - 1]
     for r in range(left):
         for m in range(n_modes):
             work[1 + r, m] = terms[c + 2 * r] + p[x, m] * terms[c + 2 * r + 1]
@@ -75,7 +71,11 @@ def _fields(
             work[0, m] = 0.0
         if has_factors:
             for g in range(factor_start[i], factor_start[i + 1]):
-                _add_polynomial(other, terms, other_start[g], other_start[g + 1], term_start[g], p, work)
+                o, end, c = other_start[g], other_start[g + 1], term_start[g]
+                if end - o == 3:  # a call would take longer than the sums
+                    _add_cubic(other, o, terms, c, p, work)
+                else:
+                    _add_polynomial(other, terms, o, end, c, p, work)
             for m in range(n_modes):
                 fields[k, m] += work[0, m] * beta[m]
 
