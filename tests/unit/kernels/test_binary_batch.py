@@ -8,6 +8,8 @@ import pytest
 import mixfield as mf
 from mixfield.kernels import binary, binary_batch
 
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore:overflow")]  # of the random generator
+
 
 def _graph(sizes):
     """Twelve variables with a pair, and a factor of each of some sizes."""
