@@ -17,6 +17,7 @@ from mixfield.kernels.splitmix import advance, uniform
 
 BLOCK = 64  # variables whose fields are computed before their exponentials are taken
 WIDTH, FEW = 32, 4  # most modes side by side, and as many as are as fast one by one
+LARGEST = 1 << 17  # variables from which on modes are swept one by one: a copy of all would take much memory
 
 
 @jit(inline="always")
@@ -101,7 +102,7 @@ def ascend(
     sweeps[first:last], changes[first:last] = 0, np.inf
     for begin in range(first, last, WIDTH):
         modes = np.arange(begin, min(begin + WIDTH, last))
-        while modes.size >= FEW:
+        while modes.size >= FEW and p.shape[1] < LARGEST:
             bias, beta = _columns(biases, bias_of[modes]), inverse_temperature[modes]
             modes = _until_half(graph, bias, beta, tolerance, max_sweeps, modes, p, sweeps, changes)
         for k in modes:
@@ -151,7 +152,7 @@ def draw(
     colors = graph.color_start
     for start in range(first, last, WIDTH):
         modes = np.arange(start, min(start + WIDTH, last))
-        if modes.size < FEW:
+        if modes.size < FEW or p.shape[1] >= LARGEST:
             draw_one_by_one(graph, biases, bias_of, inverse_temperatures, seeds, start, last, p)
             return
         values, bias = _columns(p, modes), _columns(biases, bias_of[modes])
