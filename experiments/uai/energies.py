@@ -1,4 +1,4 @@
-"""The lowest energies that other packages find: toulbar2 on any factor graph, dwave-samplers on binary pairs."""
+"""The lowest energies that other packages find: toulbar2 on any graph, dwave-samplers and openjij on binary pairs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import dimod
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.basins.samplers import ANNEALING, peers, repeated
+from experiments.basins.samplers import ANNEALING, OPENJIJ, peers, repeated
 from mixfield.energy import FactorGraph
 from mixfield.errors import MixfieldError
 
 PACKAGES = ("pytoulbar2", "dwave-samplers", "openjij")
 TOULBAR2 = "toulbar2"
+ANNEALERS = (ANNEALING, OPENJIJ)
 LARGEST = 1e4  # costs above it are as good as forbidden, and those of toulbar2 are integers of 64 bits
 DECIMALS = 6
 
@@ -41,11 +42,14 @@ def toulbar2(graph: FactorGraph, seconds: int) -> NDArray[np.int64] | None:
     return None if found is None else np.array(found[0], np.int64)
 
 
-def annealed(graph: FactorGraph, seconds: float, seed: int = 0) -> NDArray[np.int64] | None:
-    """(n,) the best labeling of simulated annealing with 1000 sweeps; None unless the graph has binary pairs."""
+def annealed(graph: FactorGraph, package: str, seconds: float, seed: int = 0) -> NDArray[np.int64] | None:
+    """(n,) the best labeling of simulated annealing with 1000 sweeps; None unless the graph has binary pairs.
+
+    ``package`` is one of `ANNEALERS`.
+    """
     if not graph.is_binary_pairwise or graph.has_hard_factors or not graph.allowed.all():
         return None
-    sample = next(call for method, setting, call in peers() if (method, setting) == (ANNEALING, "1000 sweeps"))
+    sample = next(call for method, setting, call in peers() if (method, setting) == (package, "1000 sweeps"))
     best = repeated(sample, _bqm(graph), seconds, seed).first.sample
     return np.array([best[i] for i in range(graph.n)], np.int64)
 

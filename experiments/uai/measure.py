@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,40 +17,45 @@ from experiments.collapsed.measure import SOLVER, compile_kernels
 from experiments.generic.sampling import annealed_sampling
 from experiments.measurements import Row
 from experiments.quiet import ignore_warnings
-from experiments.uai.energies import TOULBAR2, annealed, toulbar2
+from experiments.uai.energies import ANNEALERS, TOULBAR2, annealed, toulbar2
 from experiments.uai.scores import mar_error, pr_error
 from mixfield.energy import FactorGraph
 from mixfield.io import uai
+from mixfield.mixture import deadline
 from mixfield.solvers.belief_propagation import belief_propagation
 
 BOUND, ESTIMATE, BP, SAMPLING, EXACT = "bound", "estimate", "damped BP", "AIS", "junction tree"
-OURS, ANNEALING = "mixfield", "dwave annealing"
-ANSWERS, ENERGIES = (BOUND, ESTIMATE, BP, SAMPLING, EXACT), (OURS, TOULBAR2, ANNEALING)
+OURS = "mixfield"
+ANSWERS, ENERGIES = (BOUND, ESTIMATE, BP, SAMPLING, EXACT), (OURS, TOULBAR2, *ANNEALERS)
 MOST_MODES = 128
 ITERATIONS, TOLERANCE = 5000, 1e-8  # of belief propagation
 MEMORY = 1e9  # bytes of the junction tree
+FINISHED = 0.5  # share of the limit, before which no part of `infer` is cut short
 TRIAL = 20  # temperatures of the run of AIS that tells how many there is time for
 
+Tasks = dict[str, tuple[Path, float]]
 Answer = tuple[float, Sequence[NDArray[np.float64]] | None]  # log Z and marginals
 
 
-def tasks(data: Path, limits: Sequence[float], only: Sequence[str] = ()) -> dict[str, tuple[Path, float]]:
+def tasks(data: Path, limits: Sequence[float], only: Sequence[str] = ()) -> Tasks:
     """Name, file and seconds of every measurement."""
     paths = sorted((data / "uai" / "uai2014").glob("*.uai"))
     chosen = [path for path in paths if not only or any(part in path.stem for part in only)]
     return {f"{path.stem} {limit:g}": (path, limit) for limit in limits for path in chosen}
 
 
+def unfinished(wanted: Tasks, rows: Iterable[Row]) -> Tasks:
+    """The tasks of models that had not finished within a smaller limit."""
+    finished = {row["model"] for row in rows if row["finished"]}
+    return {name: (path, limit) for name, (path, limit) in wanted.items() if path.stem not in finished}
+
+
 def measure(path: Path, limit: float) -> Row:
     """Scores of log Z and marginals, energies and processor seconds of every method."""
     compile_kernels()
-    evidence = Path(f"{path}.evid")
-    graph = mf.read_uai(path, evidence if evidence.exists() else None)
-    log_z, marginals = uai.read_pr(f"{path}.PR"), uai.read_mar(f"{path}.MAR")
+    graph, log_z, marginals = _model(path)
     with ignore_warnings(), np.errstate(all="ignore"):
-        spent, posterior = _timed(
-            partial(mf.infer, graph, MOST_MODES, solver=SOLVER, seconds=limit, estimate=True, progress=False)
-        )
+        spent, posterior = _timed(partial(_infer, graph, limit))
         answers: dict[str, tuple[float, Answer]] = {
             BOUND: (spent, (posterior.log_z, posterior.marginals().reshape(graph.n, -1))),
             ESTIMATE: (spent, (posterior.log_z_estimate, None)),
@@ -65,14 +71,29 @@ def measure(path: Path, limit: float) -> Row:
         "variables": graph.n,
         "limit": limit,
         "modes": len(posterior.modes),
+        "finished": max(spent, energies[TOULBAR2][0]) < FINISHED * limit,
         "answers": {name: _scores(*found, log_z, marginals) for name, found in answers.items()},
         "energies": {name: {"seconds": round(t, 3), "energy": energy} for name, (t, energy) in energies.items()},
     }
 
 
-def _scores(seconds: float, answer: Answer, log_z: float, marginals: Sequence[NDArray[np.float64]]) -> Row:
+def _infer(graph: FactorGraph, limit: float) -> mf.MixturePosterior:
+    """With a limit in processor seconds: the machine may do other work."""
+    with patch.object(deadline, "clock", time.process_time):
+        return mf.infer(graph, MOST_MODES, solver=SOLVER, seconds=limit, estimate=True, progress=False)
+
+
+def _model(path: Path) -> tuple[FactorGraph, float, list[NDArray[np.float64]] | None]:
+    """The model given its evidence, log Z and, where known, its marginals."""
+    evidence, mar = Path(f"{path}.evid"), Path(f"{path}.MAR")
+    graph = mf.read_uai(path, evidence if evidence.exists() else None)
+    return graph, uai.read_pr(f"{path}.PR"), uai.read_mar(mar) if mar.exists() else None
+
+
+def _scores(seconds: float, answer: Answer, log_z: float, marginals: list[NDArray[np.float64]] | None) -> Row:
     found, beliefs = answer
-    return {"seconds": round(seconds, 3), "pr": pr_error(found, log_z), "mar": mar_error(beliefs, marginals)}
+    mar = None if marginals is None else mar_error(beliefs, marginals)
+    return {"seconds": round(seconds, 3), "pr": pr_error(found, log_z), "mar": mar}
 
 
 def _bethe(graph: FactorGraph) -> Answer:
@@ -96,7 +117,10 @@ def _exact(graph: FactorGraph) -> Answer:
 
 def _searches(graph: FactorGraph, limit: float, spent: float) -> dict[str, Callable[[], NDArray[np.int64] | None]]:
     """Other searches for the state of lowest energy."""
-    return {TOULBAR2: partial(toulbar2, graph, max(1, round(limit))), ANNEALING: partial(annealed, graph, spent)}
+    annealers: dict[str, Callable[[], NDArray[np.int64] | None]] = {
+        package: partial(annealed, graph, package, spent) for package in ANNEALERS
+    }
+    return {TOULBAR2: partial(toulbar2, graph, max(1, round(limit))), **annealers}
 
 
 def _energy(graph: FactorGraph, call: Callable[[], NDArray[np.int64] | None]) -> tuple[float, float | None]:

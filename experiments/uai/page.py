@@ -11,7 +11,7 @@ import numpy as np
 from experiments.measurements import Row
 from experiments.page import PageTemplate, markdown_table, write_results
 from experiments.provenance import version_list
-from experiments.uai.measure import ANSWERS, BP, ENERGIES, ESTIMATE, MOST_MODES, OURS
+from experiments.uai.measure import ANSWERS, BOUND, BP, ENERGIES, ESTIMATE, MOST_MODES, OURS
 
 ENERGY_HEADS = ("model", "variables", *ENERGIES, *(f"seconds, {name}" for name in ENERGIES))
 TIE = 1e-6  # of an energy, relative
@@ -28,25 +28,27 @@ def page_text(results: dict[str, Any]) -> str:
     made_by, rows = results["made_by"], results["models"]
     template = PageTemplate.read("uai")
     limits = sorted({row["limit"] for row in rows})
-    sections = [_section(template, [row for row in rows if row["limit"] == limit]) for limit in limits]
+    sections = [_section(template, rows, limit) for limit in limits]
     return template.fill(
         command=made_by["command"],
         modes=MOST_MODES,
         limits=" and ".join(f"{limit:g} s" for limit in limits),
-        total=made_by["total"],
+        note=made_by["note"],
         sections="\n\n".join(sections),
         versions=version_list({"versions": {**made_by["versions"], **made_by["peers"]}}),
     )
 
 
-def _section(template: PageTemplate, rows: Sequence[Row]) -> str:
+def _section(template: PageTemplate, every: Sequence[Row], limit: float) -> str:
+    rows = [row for row in every if row["limit"] == limit]
     closer = sum(_value(row, ESTIMATE, "pr") <= _value(row, BP, "pr") + 1e-4 for row in rows)
     others = [name for name in ENERGIES if name != OURS]
     missed = [row["model"] for row in rows if any(_is_lower(row, name) for name in others)]
     return template.fill(
         "limit",
-        limit=f"{rows[0]['limit']:g}",
+        limit=f"{limit:g}",
         count=len(rows),
+        others=_others(every, limit),
         closer=closer,
         pr=_scores(rows, "pr"),
         mar=_scores(rows, "mar"),
@@ -56,6 +58,21 @@ def _section(template: PageTemplate, rows: Sequence[Row]) -> str:
     )
 
 
+def _others(rows: Sequence[Row], limit: float) -> str:
+    """What is known of models that were measured with smaller limits only."""
+    measured = {row["model"] for row in rows if row["limit"] >= limit}
+    smaller = [row for row in rows if row["limit"] < limit and row["model"] not in measured]
+    finished = [row for row in smaller if row["finished"]]
+    left = [row for row in smaller if not row["finished"]]
+    said = (
+        [f"{len(finished)} further models had finished within a smaller limit: the same answers."] if finished else []
+    )
+    if left:
+        names, worst = ", ".join(row["model"] for row in left), max(_value(row, BOUND, "pr") for row in left)
+        said.append(f"Not measured with this limit: {names}; PR of their bounds was at most {worst:.4f} before.")
+    return " ".join(said)
+
+
 def _value(row: Row, name: str, key: str) -> float:
     value = row["answers"][name][key]
     return np.inf if value is None else float(value)
@@ -63,6 +80,7 @@ def _value(row: Row, name: str, key: str) -> float:
 
 def _scores(rows: Sequence[Row], key: str) -> str:
     """A row per model with the score and the seconds of each method, then the medians."""
+    rows = [row for row in rows if any(found[key] is not None for found in row["answers"].values())]
     names = [name for name in ANSWERS if any(row["answers"][name][key] is not None for row in rows)]
     cells = [
         (row["model"], *(_score(_value(row, name, key), row["answers"][name]["seconds"]) for name in names))

@@ -122,7 +122,7 @@ def generator(rng: int | np.random.Generator) -> np.random.Generator:
 
 def positive(name: str, value: float) -> float:
     """A finite number above zero, neither so large nor so small that its powers cannot be held."""
-    if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < np.inf):
+    if isinstance(value, bool) or not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < np.inf):
         raise MixfieldError(f"{name} must be a finite number above 0, got {value!r}")
     if not SMALL <= value <= LARGE:
         raise MixfieldError(f"{name} must lie in {SMALL:g}..{LARGE:g}, got {str(value)[:40]}")

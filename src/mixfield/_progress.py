@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from mixfield.errors import MixfieldError
+
 Advance = Callable[[int], object]
 Progress = Advance | bool | None  # of public functions: a callback, False for none, None or True for a bar
 
@@ -41,6 +43,8 @@ def shown(progress: Progress, what: str, total: int | None) -> Iterator[Advance 
     if callable(progress):
         yield progress
         return
+    if progress is not None and not isinstance(progress, bool):
+        raise MixfieldError(f"progress must be a function, None, True or False, got {progress!r}")
     if progress is False or not _visible():
         yield None
         return

@@ -47,6 +47,12 @@ def test_a_callback_is_returned_as_it_is():
     assert calls == [0, 1, 2]
 
 
+def test_neither_a_callback_nor_a_switch():
+    said = "progress must be a function, None, True or False, got 3"
+    with pytest.raises(mf.errors.MixfieldError, match=said), _progress.shown(3, "modes", 1):
+        pass
+
+
 def test_a_bar_appears_on_a_terminal_and_goes_away(terminal):
     screen = terminal()
     with _progress.shown(None, "modes", 3) as advance:

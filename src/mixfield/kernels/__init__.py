@@ -4,8 +4,8 @@ A submodule imports nothing of mixfield but other kernels, and is loaded at the 
 Numba, ``from mixfield import kernels`` does not.
 
 ========================  ==============================================================================
-factor graphs             `sweeps`, `gibbs`, `binary` (two labels), `counts` (cardinality), `coloring`
-                          `hops` (local minima), `clusters`
+factor graphs             `sweeps`, `gibbs`, `binary` and `binary_batch` (two labels), `counts` (cardinality)
+                          `coloring`, `hops` (local minima), `clusters`
 dense fields              `softmax` (the update), `softmax_gradient`, `lattice`, `coarse`, `separable` (the filters)
                           `eight_bits` (marginals that are kept for gradients)
 people                    `silhouettes`, `occupancy`
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mixfield.kernels import binary as binary
+    from mixfield.kernels import binary_batch as binary_batch
     from mixfield.kernels import clusters as clusters
     from mixfield.kernels import coarse as coarse
     from mixfield.kernels import coloring as coloring

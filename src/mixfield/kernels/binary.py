@@ -143,36 +143,23 @@ def _update(
 
 
 @jit()
-def ascend(
-    graph: BinaryGraph,
-    biases: Floats,
-    bias_of: Int32s,
-    inverse_temperature: Floats,
-    tolerance: Real,
-    max_sweeps: Integer,
-    first: Integer,
-    last: Integer,
-    p: Floats,
-    sweeps: Int32s,
-    changes: Floats,
-) -> None:
-    """Sweep modes ``first:last`` of ``p`` (K, n) in place until no marginal moves by more than ``tolerance``.
+def ascend_one(
+    graph: BinaryGraph, bias: Floats, inverse_temperature: Real, tolerance: Real, max_sweeps: Integer, k: Integer,
+    p: Floats, sweeps: Int32s, changes: Floats,
+) -> None:  # fmt: skip
+    """Sweep the k-th mode ``p`` (n,) in place until no marginal moves by more than ``tolerance``.
 
-    ``inverse_temperature`` (K,); fills ``sweeps`` and ``changes`` (K,) with the sweeps and the change in the last one.
+    ``sweeps`` and ``changes`` (K,) are the sweeps so far and the change in the last one.
     """
     colors = graph.color_start
     fields, work = np.empty(BLOCK), np.empty(MOST_TERMS)
-    for k in range(first, last):
-        bias, beta = biases[bias_of[k]], inverse_temperature[k]
-        sweeps[k] = 0
-        changes[k] = np.inf
-        while sweeps[k] < max_sweeps and changes[k] > tolerance:
-            change = 0.0
-            for c in range(colors.shape[0] - 1):
-                part = _update(graph, bias, beta, colors[c], colors[c + 1], p[k], fields, work)
-                change = max(change, part)
-            changes[k] = change
-            sweeps[k] += 1
+    while sweeps[k] < max_sweeps and changes[k] > tolerance:
+        change = 0.0
+        for c in range(colors.shape[0] - 1):
+            part = _update(graph, bias, inverse_temperature, colors[c], colors[c + 1], p, fields, work)
+            change = max(change, part)
+        changes[k] = change
+        sweeps[k] += 1
 
 
 @jit()
@@ -200,20 +187,10 @@ def _count_field(counts: FlatCounts, k: Integer, i: Integer, p: Floats, votes: F
 
 @jit()
 def ascend_counted(
-    graph: BinaryGraph,
-    biases: Floats,
-    bias_of: Int32s,
-    counts: FlatCounts,
-    inverse_temperature: Floats,
-    tolerance: Real,
-    max_sweeps: Integer,
-    first: Integer,
-    last: Integer,
-    p: Floats,
-    sweeps: Int32s,
-    changes: Floats,
-) -> None:
-    """`ascend` with count potentials: their variables are updated one by one, after the others of their colour."""
+    graph: BinaryGraph, biases: Floats, bias_of: Int32s, counts: FlatCounts, inverse_temperature: Floats,
+    tolerance: Real, max_sweeps: Integer, first: Integer, last: Integer, p: Floats, sweeps: Int32s, changes: Floats,
+) -> None:  # fmt: skip
+    """`ascend_one` of modes with count potentials, whose variables are updated one by one, last of their colour."""
     colors = graph.color_start
     fields, work = np.empty(BLOCK), np.empty(MOST_TERMS)
     votes, count_work = np.empty(p.shape[1] + 1), np.empty(p.shape[1] + 1)
@@ -247,15 +224,9 @@ def ascend_counted(
 
 @jit()
 def draw(
-    graph: BinaryGraph,
-    biases: Floats,
-    bias_of: Int32s,
-    inverse_temperatures: Floats,
-    seeds: UInt64s,
-    first: Integer,
-    last: Integer,
-    p: Floats,
-) -> None:
+    graph: BinaryGraph, biases: Floats, bias_of: Int32s, inverse_temperatures: Floats, seeds: UInt64s, first: Integer,
+    last: Integer, p: Floats,
+) -> None:  # fmt: skip
     """Gibbs sampling of modes ``first:last`` of ``p`` (K, n), one sweep per inverse temperature; seeds (K,)."""
     colors = graph.color_start
     fields, work = np.empty(BLOCK), np.empty(MOST_TERMS)

@@ -214,18 +214,9 @@ def _counted(counts: FlatCounts, k: Integer, n: Integer) -> Bools:
 
 @jit()
 def ascend(
-    graph: FlatGraph,
-    unaries: Floats,
-    unary_of: Int32s,
-    inverse_temperature: Floats,
-    tolerance: Real,
-    max_sweeps: Integer,
-    first: Integer,
-    last: Integer,
-    q: Floats,
-    sweeps: Int32s,
-    changes: Floats,
-) -> None:
+    graph: FlatGraph, unaries: Floats, unary_of: Int32s, inverse_temperature: Floats, tolerance: Real,
+    max_sweeps: Integer, first: Integer, last: Integer, q: Floats, sweeps: Int32s, changes: Floats,
+) -> None:  # fmt: skip
     """Sweep modes ``first:last`` of ``q`` (K, n, L) in place until no marginal moves by more than ``tolerance``.
 
     ``inverse_temperature`` (K,); fills ``sweeps`` and ``changes`` (K,) with the sweeps and the change in the last one.
@@ -285,19 +276,9 @@ def _update(
 
 @jit()
 def ascend_counted(
-    graph: FlatGraph,
-    unaries: Floats,
-    unary_of: Int32s,
-    counts: FlatCounts,
-    inverse_temperature: Floats,
-    tolerance: Real,
-    max_sweeps: Integer,
-    first: Integer,
-    last: Integer,
-    q: Floats,
-    sweeps: Int32s,
-    changes: Floats,
-) -> None:
+    graph: FlatGraph, unaries: Floats, unary_of: Int32s, counts: FlatCounts, inverse_temperature: Floats,
+    tolerance: Real, max_sweeps: Integer, first: Integer, last: Integer, q: Floats, sweeps: Int32s, changes: Floats,
+) -> None:  # fmt: skip
     """`ascend` with count potentials, variable by variable."""
     n = q.shape[1]
     field = np.empty(q.shape[2])

@@ -133,7 +133,7 @@ class AnnealingFinder(ClampedFinder):
         done: set[bytes] = set()
         found: CellSolution | None = None
         for _ in range(self.search.flips):
-            q = self._next_optimum(done)
+            q = None if self.deadline.passed else self._next_optimum(done)
             if q is None:
                 break
             groups = transition_groups(root, q, self.search.affordable(self.search.groups, self._size))

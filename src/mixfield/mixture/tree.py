@@ -128,6 +128,7 @@ def infer(
     """
     check(energy)
     _arrays.at_least("n_modes", n_modes, 1)
+    end = Deadline(None if seconds is None else _arrays.positive("seconds", seconds))
     reduced, labels = solver_for(energy, solver).reduced()
     if estimate:
         _with_tables(reduced)  # or an error before the work
@@ -138,17 +139,16 @@ def infer(
         min_distance = family_of(reduced).min_distance if by_default else 0.0
     limit = _largest_table(collapse or False)
     collapsed = collapsed_solver(energy, solver, limit=limit, keep=_kept(n_modes)) if limit else None
-    rest = collapsed or reduced
-    cuts, cells, end = _deadlines(seconds, collapsed is not None and _collapses_cells(collapsed), estimate)
+    cuts, cells = _earlier(end, collapsed is not None and _collapses_cells(collapsed), estimate)
     with shown(progress, "modes", n_modes) as advance:
         builder = _builder(
-            rest.with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp, search=search, t_max=t_max,
-            finder=finder, deadline=cuts, min_distance=_arrays.share("min_distance", min_distance),
+            (collapsed or reduced).with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp,
+            search=search, t_max=t_max, finder=finder, deadline=cuts, min_distance=min_distance,
         )  # fmt: skip
         notes = _grow(builder, n_modes, advance)
     if not builder.is_feasible and isinstance(reduced, FactorGraphSolver):
         notes = (*notes, contradiction(reduced.energy) or NOT_PROVEN)
-    posterior = replace(builder.posterior(notes), exact_log_z=rest.cheap_log_z())
+    posterior = replace(builder.posterior(notes), exact_log_z=(collapsed or reduced).cheap_log_z())
     if collapsed is not None:
         posterior = _with_eliminated(posterior, collapsed, energy, limit, n_modes, cells)
     if estimate:
@@ -170,13 +170,10 @@ def infer(
     return posterior
 
 
-def _deadlines(seconds: float | None, collapses: bool, estimate: bool) -> tuple[Deadline, Deadline, Deadline]:
-    """The ends of the cuts, of the work inside cells, and of the estimate of log Z."""
-    cells = END_OF_CELLS if estimate else 1.0
-    cuts = END_OF_CUTS if collapses else cells
-    limit = None if seconds is None else _arrays.positive("seconds", seconds)
-    first, second, third = (Deadline(None if limit is None else share * limit) for share in (cuts, cells, 1.0))
-    return first, second, third
+def _earlier(end: Deadline, collapses: bool, estimate: bool) -> tuple[Deadline, Deadline]:
+    """The ends of the cuts and of the work inside cells."""
+    cells = end.part(END_OF_CELLS if estimate else 1.0)
+    return (end.part(END_OF_CUTS) if collapses else cells), cells
 
 
 def _with_eliminated(
@@ -295,7 +292,7 @@ def _builder(
     t_max = solver.critical_temperature() if t_max is None else _arrays.positive("t_max", t_max)
     make = finder or family.finder
     modes = make(FinderSettings(solver, criterion, t_max, generator, clamp, search, deadline))
-    fewest = fewest_changes(min_distance, solver.allowed.sum(1))
+    fewest = fewest_changes(_arrays.share("min_distance", min_distance), solver.allowed.sum(1))
     builder = TreeBuilder(solver, criterion, order, modes, t_max, generator, deadline, max(fewest, 1))
     builder.start()
     return builder

@@ -118,21 +118,20 @@ class ClusterSolver:
 
     def _part_marginals(self, q: Floats) -> Floats:
         """Probabilities of the states of the parts under the product of marginals (n, L)."""
-        found = []
-        for part in self._parts:
-            joint = np.ones(())
-            for v in part:
-                joint = np.multiply.outer(joint, q[v, : self._sizes[v]])
-            found.append(joint.ravel())
-        return np.concatenate(found)
+        found = np.empty(self._flat.part_start[-1])
+        for shape, states, variables in self._parts_by_shape:
+            joint = np.ones((len(states), 1))
+            for v, size in zip(variables.T, shape, strict=True):
+                joint = (joint[:, :, None] * q[v, None, :size]).reshape(len(states), -1)
+            found[states] = joint
+        return found
 
     def _barred(self, allowed: Bools) -> Floats:
         """Infinite costs of labels that are not allowed, at the parts of one variable; 0 elsewhere."""
         barred = np.zeros(self._flat.part_start[-1])
-        for part, start in zip(self._parts, self._flat.part_start, strict=False):
-            if len(part) == 1:
-                (v,) = part
-                barred[start : start + self._sizes[v]][~allowed[v, : self._sizes[v]]] = np.inf
+        for shape, states, variables in self._parts_by_shape:
+            if len(shape) == 1:
+                barred[states] = np.where(allowed[variables[:, 0], : shape[0]], 0.0, np.inf)
         return barred
 
     def _exclude(self, marginals: Floats, barred: Floats) -> bool:
@@ -180,6 +179,21 @@ class ClusterSolver:
     @cached_property
     def _parts(self) -> list[tuple[int, ...]]:
         return [part for _, _, part in self._parts_of_factors]
+
+    @cached_property
+    def _parts_by_shape(self) -> list[tuple[tuple[int, ...], Ints, Ints]]:
+        """Label counts (k,) of some parts, where their states lie (P, S), and their variables (P, k)."""
+        alike: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+        for p, part in enumerate(self._parts):
+            alike[tuple(self._sizes[v] for v in part)].append(p)
+        return [
+            (
+                shape,
+                self._flat.part_start[own, None] + np.arange(math.prod(shape)),
+                np.array([self._parts[p] for p in own]),
+            )
+            for shape, own in alike.items()
+        ]
 
     @cached_property
     def _is_shared_and_hard(self) -> Bools:

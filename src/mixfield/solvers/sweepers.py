@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,35 +19,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class Sweeper(Protocol):
-    """The graph and the state of all modes in the form that one family of kernels takes."""
-
-    def ascend(
-        self,
-        beta: Floats,
-        tolerance: float,
-        max_sweeps: int,
-        first: int,
-        last: int,
-        sweeps: NDArray[np.int32],
-        changes: Floats,
-    ) -> None: ...
-    def update(self, k: int, beta: float, first: int, last: int) -> float: ...
-    def draw(self, betas: Floats, seeds: NDArray[np.uint64], first: int, last: int) -> None: ...
-    def marginals(self) -> Floats: ...
-
-
-def sweeper_of(graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> Sweeper:
+def sweeper_of(graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> BinarySweeper | TableSweeper:
     """The sweeper of a graph, for marginals (K, n, L), with ``penalty`` as the cost of forbidden joint states."""
     return BinarySweeper(graph, q, tilt, penalty) if graph.has_binary_form else TableSweeper(graph, q, tilt, penalty)
-
-
-class _Kernels(Protocol):
-    """The compiled loops of a family."""
-
-    ascend: Callable[..., None]
-    ascend_counted: Callable[..., None]
-    update: Callable[..., float]
 
 
 @dataclass(eq=False)
@@ -57,14 +30,14 @@ class _Sweeper:
 
     Attributes
     ----------
-    loops : module of kernels.
+    loops : kernels `ascend`, `ascend_counted` and `update`.
     graph : in the form of the kernels.
     costs : (B, ...) of labels, and ``cost_of`` (K,) which of them each mode has.
     counts : count potentials, if there are any.
     state : (K, ...) the marginals in the form of the kernels.
     """
 
-    loops: _Kernels
+    loops: Any
     graph: Any
     costs: Floats
     cost_of: NDArray[np.int32]
@@ -99,7 +72,7 @@ class BinarySweeper(_Sweeper):
         costs = graph.unary + tilt.bias
         self.order = form.order
         super().__init__(
-            kernels.binary,
+            kernels.binary_batch,
             form.graph,
             (costs[:, :, 1] - costs[:, :, 0])[:, form.order] + form.slope,
             tilt.bias_of,
@@ -108,7 +81,7 @@ class BinarySweeper(_Sweeper):
         )
 
     def draw(self, betas: Floats, seeds: NDArray[np.uint64], first: int, last: int) -> None:
-        kernels.binary.draw(self.graph, self.costs, self.cost_of, betas, seeds, first, last, self.state)
+        kernels.binary_batch.draw(self.graph, self.costs, self.cost_of, betas, seeds, first, last, self.state)
 
     def marginals(self) -> Floats:
         q = np.empty((*self.state.shape, 2))

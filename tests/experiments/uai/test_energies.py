@@ -20,9 +20,10 @@ def test_bqm():
     np.testing.assert_allclose(rest, rest[0], atol=1e-9)
 
 
-def test_annealing_needs_binary_pairs():
+@pytest.mark.parametrize("package", energies.ANNEALERS)
+def test_annealing_needs_binary_pairs(package):
     graph = mf.FactorGraph.from_factors([3, 2], [((0, 1), np.ones((3, 2)))])
-    assert energies.annealed(graph, 0.1) is None
+    assert energies.annealed(graph, package, 0.1) is None
 
 
 def test_toulbar2():

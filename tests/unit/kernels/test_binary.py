@@ -10,7 +10,7 @@ import pytest
 
 import mixfield as mf
 from mixfield.energy import grid_edges
-from mixfield.kernels import binary
+from mixfield.kernels import binary, binary_batch
 from mixfield.solvers.tilt import CountPotential, Tilt
 
 pytestmark = pytest.mark.interpreted
@@ -66,7 +66,7 @@ def test_ascend_and_update(mixed_ising):
     biases = np.stack([bias, bias + 0.3])
     bias_of = np.array([1, 0], np.int32)
     beta = np.array([1.0, 0.4])
-    binary.ascend(form.graph, biases, bias_of, beta, 1e-5, 200, 0, 2, ours, sweeps, changes)
+    binary_batch.ascend(form.graph, biases, bias_of, beta, 1e-5, 200, 0, 2, ours, sweeps, changes)
     for k in range(2):
         twin, n_sweeps, change = naive.binary_ascend(weight, biases[bias_of[k]], beta[k], range(9), p[k], 1e-5, 200)
         np.testing.assert_allclose(ours[k], twin, rtol=0, atol=1e-12)
@@ -172,7 +172,7 @@ def test_ascend_and_update_with_larger_factors(larger):
     twin, n_sweeps, change = naive.ascend(larger.factors(), q, form.order.tolist(), 0.8, 1e-6, 100)
     ours, sweeps, changes = p.copy(), np.zeros(1, np.int32), np.zeros(1)
     one = np.zeros(1, np.int32)
-    binary.ascend(form.graph, bias[None], one, np.array([0.8]), 1e-6, 100, 0, 1, ours, sweeps, changes)
+    binary_batch.ascend(form.graph, bias[None], one, np.array([0.8]), 1e-6, 100, 0, 1, ours, sweeps, changes)
     np.testing.assert_allclose(ours[0], twin[form.order, 1], rtol=0, atol=1e-11)
     assert sweeps[0] == n_sweeps > 1
     assert changes[0] == pytest.approx(change, abs=1e-11)

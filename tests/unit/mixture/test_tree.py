@@ -286,6 +286,8 @@ def test_seconds_end_the_search():
     assert hasty.log_z < patient.log_z
     with pytest.raises(MixfieldError, match="seconds must be"):
         mf.infer(graph, 8, seconds=0.0)
+    with pytest.raises(MixfieldError, match="seconds must be"):
+        mf.infer(graph, 8, seconds=True)
 
 
 def test_a_mixture_is_never_below_the_mean_field_of_the_best_state():
