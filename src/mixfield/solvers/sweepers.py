@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class _Sweeper:
     state : (K, ...) the marginals in the form of the kernels.
     """
 
-    loops: Any
+    loops: ModuleType
     graph: Any
     costs: Floats
     cost_of: NDArray[np.int32]
