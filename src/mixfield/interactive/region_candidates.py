@@ -27,6 +27,7 @@ Ints = NDArray[np.int64]
 
 SIZES = (-1.0, -0.5, 0.5, 1.0)  # nats for the second of two labels, in every region
 EXTENTS = (-1.0, 1.0, 2.0, 4.0)  # nats for the label of the last click, in the regions that it reaches
+BEYOND_SCORES = (8.0, 16.0)  # further ones where there are scores: a click has to overcome those of all its regions
 CERTAIN = 0.95  # probability of what was shown
 
 
@@ -97,7 +98,7 @@ def _extended(field: RegionField, last: LastAction) -> Iterator[Candidate]:
     label, regions = _active_label(field, last), field.graph.regions_in(last.place)
     if len(regions):
         near = reach(field.graph, field.seeds, regions)
-        for bias in EXTENTS:
+        for bias in EXTENTS + (BEYOND_SCORES if field.has_scores else ()):
             evidence = np.zeros((field.graph.n, len(field.active)))
             evidence[:, label] = bias * near
             yield Candidate(mean_field(field.with_evidence(evidence)).marginals, extended=True)

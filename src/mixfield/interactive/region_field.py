@@ -51,6 +51,7 @@ class RegionField:
     active : labels that are considered, of ``n_labels``.
     costs : (n, active labels) of the labels of the regions.
     couplings : (m,) costs of different labels across each edge of the graph.
+    has_scores : whether the costs contain the scores of a network.
     """
 
     graph: RegionGraph
@@ -59,6 +60,7 @@ class RegionField:
     n_labels: int
     costs: Floats
     couplings: Floats
+    has_scores: bool = False
 
     @cached_property
     def energy(self) -> FactorGraph:
@@ -121,7 +123,7 @@ def region_field(
     if votes is not None:
         evidence += graph.means(votes)[:, active]
     couplings = model.coupling * graph.relative_borders * np.exp(1 - graph.contrasts)  # strong where colours are alike
-    return RegionField(graph, seeds, active, n_labels, -evidence, couplings)
+    return RegionField(graph, seeds, active, n_labels, -evidence, couplings, probs is not None)
 
 
 def active_labels(seeds: Ints, n_labels: int, probs: Floats | None) -> Ints:

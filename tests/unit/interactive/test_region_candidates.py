@@ -79,3 +79,21 @@ def test_a_label_that_is_not_considered_has_no_candidates():
     mode = mf.mean_field(three.energy)
     last = LastAction(np.zeros(IMAGE.shape[:2], int), PLACE, 2)
     assert len(candidates(three, [mode], last)) == len(candidates(three, [mode], None))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_click_corrects_a_part_of_which_the_scores_are_certain(seed):
+    shown, part = np.zeros((60, 90), int), np.s_[17:43, 32:58]
+    shown[10:50, 20:70] = 1
+    image = np.where(shown[..., None] == 1, (150, 110, 100), 200)
+    image[part] = 90, 60, 50
+    image += np.random.default_rng(seed).integers(-15, 16, image.shape)
+    strokes = np.full(shown.shape, -1)
+    strokes[29:32, 44:47] = 0
+    probs = np.where(shown[..., None] == [0, 1], 0.999, 0.001).astype(np.float32)
+    certain = region_field(Canvas.of(image.astype(np.uint8)), strokes, 2, probs=probs)
+    found = candidates(certain, [mf.mean_field(certain.energy)], LastAction(shown, strokes >= 0, 0))
+    truth = shown.copy()
+    truth[part] = 0
+    wrong = [(one.labels[certain.graph.regions] != truth).sum() for one in found]
+    assert min(wrong) < 0.5 * (shown != truth).sum()
