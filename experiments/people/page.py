@@ -22,6 +22,7 @@ DIFFERENCES = (
     ("mean field", "mean field, not fitted"),
     ("KSP*", "KSP"),
     ("KSP*", "KSP, heaviest mode"),
+    ("KSP, sigma 0.01", "KSP*"),
     ("blobs", "cells"),
     ("blobs", "detector"),
     ("boxes", "detector"),

@@ -149,7 +149,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def block_means(values: Floats, side: int) -> Floats:
+def block_means(values: NDArray[Any], side: int) -> Floats:
     """Means over squares of ``side`` x ``side`` pixels; squares at the right and bottom edge are cut."""
     height, width = values.shape
     rows, columns = np.arange(0, height, side), np.arange(0, width, side)

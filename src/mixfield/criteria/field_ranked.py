@@ -7,7 +7,7 @@ occupied places are flipped in short runs, and cut in the order of the bounds th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,21 @@ class FieldRanked:
         )
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
+        """Places by the bounds of their trials; a leaf first gets those of its parent that its cuts leave alone.
+
+        A flip elsewhere changes the bound of a leaf by what it changed that of the parent, for silhouettes are local.
+        """
+        if leaf.parent is not None:
+            away = _away(leaf, 2 * self.spacing if self.count_first else self.spacing)
+            others = [one for one in leaf.inherited if away[one.constraint.group].all()]
+            gain = leaf.log_z - leaf.parent.log_z
+            yield from (replace(one, score=one.score + gain) for one in others)
+            if others:
+                return
+        yield from self._tried(leaf)
+
+    def _tried(self, leaf: Leaf) -> Iterator[Proposal]:
+        """Places by the bounds that short runs with each of them flipped reach."""
         groups, occupied = self._places(leaf)
         if not groups:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,6 +51,8 @@ class Leaf:
     optima : every optimum seen so far, shared by all leaves.
     annealed : marginals at higher temperatures, shared by all leaves.
     fewest_changes : variables in which another optimum must differ from the mode to be another interpretation.
+    parent : the leaf it was cut from, None for the root.
+    inherited : the proposals for the parent that were not made, best first; computed when they are read.
     """
 
     solver: MeanFieldSolver
@@ -62,6 +64,8 @@ class Leaf:
     annealed: AnnealedMarginals
     rng: np.random.Generator
     fewest_changes: int = 1
+    parent: Leaf | None = None
+    inherited: Iterable[Proposal] = ()
 
     @property
     def energy(self) -> Energy:

@@ -199,22 +199,21 @@ def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
     name = f"mask of view {view.name!r}" if view.name else "mask"
     try:
         image = _arrays.as_numpy(name, mask)
-        values = image.astype(np.float64)
+        if image.dtype not in (np.bool_, np.uint8):
+            image = image.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise MixfieldError(f"{name} must be an array of numbers, got {type(mask).__name__}: {error}") from None
-    values /= 255.0 if image.dtype == np.uint8 and image.max(initial=0) > 1 else 1.0
-    if values.ndim == 3 and values.shape[2] in (3, 4):
-        values = values[..., :3].mean(-1)
+    white = 255.0 if image.dtype == np.uint8 and image.max(initial=0) > 1 else 1.0
+    values = image[..., :3].mean(-1) if image.ndim == 3 and image.shape[2] in (3, 4) else image
     small = (-(-view.height // reduction), -(-view.width // reduction))
     if values.shape not in ((view.height, view.width), small):
         raise MixfieldError(
             f"{name} must have shape (height, width) = {(view.height, view.width)} as its view, got {image.shape}"
         )
-    if not np.isfinite(values).all() or values.min(initial=0.0) < 0 or values.max(initial=0.0) > 1:
+    if image.dtype == np.float64 and not ((values >= 0) & (values <= 1)).all():
         raise MixfieldError(f"{name} must hold numbers in [0, 1] (or 8-bit grey values)")
-    if reduction == 1 or values.shape == small:
-        return np.ascontiguousarray(values)
-    return _arrays.block_means(values, reduction)
+    whole = reduction == 1 or values.shape == small
+    return np.ascontiguousarray(values / white) if whole else _arrays.block_means(values, reduction) / white
 
 
 def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:

@@ -3,9 +3,10 @@
     a_n <- a_n + r_n (1 / (1 + exp(logit_n / T)) - a_n)
 
 The released program has r = 0.2 for all cells and updates.  With ``adaptive`` rates, r_n falls when a_n turns and
-recovers as long as it moves in one direction (Jacobs 1988), so that oscillations die out.  And as soon as few cells
-move, most updates are of these alone (`restricted`).  Fixed points and the test of convergence, in updates of all
-cells, are the same.
+recovers as long as it moves in one direction (Jacobs 1988), so that oscillations die out.  An update adds at most as
+many people as the prior expects: an empty ground would otherwise be filled by the first update, since every person
+explains the same silhouettes, and emptied by the next forty.  And as soon as few cells move, most updates are of these
+alone (`restricted`).  Fixed points and the test of convergence, in updates of all cells, are the same.
 """
 
 from __future__ import annotations
@@ -148,15 +149,21 @@ def _update(
         logit[m] = gain / temperature
         size[m] = -abs(logit[m])
     exponential(size[:count], e[:count])
-    largest_step = 0.0
+    largest_step, added = 0.0, 0.0
     for m in range(count):
         n = cells[m]
         step = (e[m] if logit[m] > 0.0 else 1.0) / (1.0 + e[m]) - empty[n]
         if rule.adaptive:
             state.rate[n] = _next_rate(state.rate[n], step * state.step[n])
         state.step[n] = step
-        empty[n] = min(max(empty[n] + state.rate[n] * step, EMPTIEST), 1.0)
         largest_step = max(largest_step, abs(step))
+        added -= min(state.rate[n] * step, 0.0)
+    expected = max(1.0, math.exp(-prior[1]) * empty.shape[0])
+    slower = expected / added if rule.adaptive and added > expected else 1.0
+    for m in range(count):
+        n = cells[m]
+        rate = state.rate[n] * (slower if state.step[n] < 0.0 else 1.0)
+        empty[n] = min(max(empty[n] + rate * state.step[n], EMPTIEST), 1.0)
     return rule.rate * largest_step
 
 

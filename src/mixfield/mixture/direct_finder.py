@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from mixfield.constraints.cell import Cell
-from mixfield.constraints.clamp import Clamp
+from mixfield.constraints.clamp import Clamp, solve_in_cell
 from mixfield.constraints.solution import CellSolution
 from mixfield.mixture.finder import ClampedFinder
-from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.base import Floats, MeanFieldSolver
 
 
 class DirectFinder(ClampedFinder):
@@ -22,8 +22,15 @@ class DirectFinder(ClampedFinder):
 
     def root(self, cell: Cell) -> CellSolution:
         """The mean field from the solver's own start."""
-        return self.root_from(cell, self.solver.first_start(self.solver.allowed, self.rng)[None])
+        start = self.solver.first_start(self.solver.allowed, self.rng)[None]
+        return self._mode(cell, start) or solve_in_cell(self.solver, cell, start, self.clamp)
 
     def solve_in_cell(self, cell: Cell, parent: CellSolution) -> CellSolution | None:
         """The mode of a cell, started at its parent's mode."""
-        return self.best_in_cell(cell, parent.q)
+        return self._mode(cell, parent.q)
+
+    def _mode(self, cell: Cell, start: Floats) -> CellSolution | None:
+        """The mode reached from ``start`` (1, n, L), None if it leaves the cell."""
+        found = solve_in_cell(self.solver, cell, start, self.clamp)
+        self.optima.add(found.q, found.log_z, standing=not cell.constraints)
+        return found if self.lives_in(cell, found) else None

@@ -70,14 +70,18 @@ class ClampedFinder(ModeFinder):
         """The best mode reached from ``starts`` (K, n, L) that keeps its mass in the cell, if better than ``above``."""
         rough = solve_in_cell(self.rough_solver, cell, starts, self.clamp)
         self.optima.add(rough.q, rough.log_z, standing=not cell.constraints)
-        enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
         for k in np.argsort(-rough.log_z, kind="stable"):
             if rough.log_z[k] <= above:
                 return None
             exact = solve_in_cell(self.solver, cell, rough.q[k : k + 1], self.clamp)
-            if len(exact.log_z) and exact.log_z[0] > -np.inf and cell.mass(exact.q[0]) >= enough:
+            if self.lives_in(cell, exact):
                 return exact
         return None
+
+    def lives_in(self, cell: Cell, solution: CellSolution) -> bool:
+        """Whether a solution (of one start) keeps its mass in the cell."""
+        enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
+        return bool(len(solution.log_z) and solution.log_z[0] > -np.inf and cell.mass(solution.q[0]) >= enough)
 
     def root_from(self, cell: Cell, starts: Floats) -> CellSolution:
         """The best mode from ``starts``; where nothing feasible is found, the first with log_z = -inf."""

@@ -272,6 +272,7 @@ class TreeBuilder:
         return True
 
     def _add(self, cell: Cell, solution: CellSolution, *, parent: int, proposal: Proposal | None) -> None:
+        origin = self.nodes[parent] if parent >= 0 else None
         leaf = Leaf(
             solver=self.solver,
             cell=cell,
@@ -282,6 +283,8 @@ class TreeBuilder:
             annealed=self._annealed,
             rng=self.rng,
             fewest_changes=self.fewest_changes,
+            parent=None if origin is None else origin.leaf,
+            inherited=() if origin is None else origin.proposals or (),
         )
         self.nodes.append(_TreeNode(leaf, parent, proposal, solution))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from leaves import leaf_of
@@ -118,3 +120,26 @@ def test_lengths_follow_the_cells_of_a_scene(walk):
 
 def test_without_places_nothing_is_proposed(leaf, walk):
     assert _proposals(leaf, within=np.zeros(walk.scene.ground.n, bool)) == []
+
+
+def test_a_leaf_gets_the_places_of_its_parent_that_its_cut_leaves_alone(leaf, monkeypatch):
+    """In the order of the parent, with scores relative to its own bound, and without a single trial."""
+    ranked = mf.criteria.FieldRanked(proposals=20)
+    first, *others = ranked.propose(leaf)
+    cell = leaf.cell.cut(first.constraint)
+    child = replace(leaf, cell=cell, log_z=leaf.log_z - 3.0, parent=leaf, inherited=others)
+    with monkeypatch.context() as patch:
+        patch.setattr(mf.criteria.FieldRanked, "_try", lambda *_: pytest.fail("nothing is tried again"))
+        proposals = list(ranked.propose(child))
+    assert 0 < len(proposals) < len(others)
+    kept = {p.constraint.group[0]: p.score for p in proposals}
+    assert list(kept) == [p.constraint.group[0] for p in others if p.constraint.group[0] in kept]
+    assert all(kept[p.constraint.group[0]] == p.score - 3.0 for p in others if p.constraint.group[0] in kept)
+    cut, columns = first.constraint.group, leaf.energy.shape[1]
+    for proposal in proposals:
+        row, column = (
+            np.divmod(proposal.constraint.group[:, None], columns) - np.array(np.divmod(cut, columns))[:, None]
+        )
+        assert np.hypot(row, column).min() > ranked.spacing
+    untried = replace(child, inherited=others[:0])
+    assert [p.score for p in ranked.propose(untried)] != []

@@ -8,6 +8,7 @@ from rooms import naive_iteration, random_masks, random_room
 
 import mixfield as mf
 from mixfield.kernels import occupancy, silhouettes
+from mixfield.scene.view import View
 from mixfield.solvers import free_energy
 from mixfield.solvers.tilt import CountPotential, Tilt
 
@@ -117,3 +118,20 @@ def test_bounds_are_those_of_the_energy(temperature):
     occupancy.bounds(energy.views, energy.prior_costs, temperature, 0, 2, q, found)
     np.testing.assert_allclose(found[:2], free_energy.bounds(energy, q[:2], temperature), rtol=1e-12)
     assert found[2] == 7.0
+
+
+def test_an_update_adds_no_more_people_than_the_prior_expects():
+    """40 silhouettes, each of which 100 cells explain: damped updates fill a fifth of the ground, adaptive do not."""
+    left = np.arange(4000, dtype=np.int32) // 100
+    boxes = np.stack([left, np.full_like(left, 2), left + 1, np.full_like(left, 8)], axis=1)
+    scene = mf.Scene(mf.scene.Ground((40, 100), 0.25), (View(40, 10, boxes),), prior=0.001)
+    mask = np.zeros((10, 40))
+    mask[2:8] = 1.0
+    added = {}
+    for damping in (0.8, None):
+        energy = mf.Occupancy(scene, [mask], variance=0.001, damping=damping)
+        start = energy.start.reshape(1, 4000, 2)
+        q, *_ = _ascend(energy, start, Tilt.shared(np.zeros((4000, 2)), 1), np.ones(1), 1e-4, 1)
+        added[damping] = q[0, :, 1].sum() - start[0, :, 1].sum()
+    assert added[0.8] > 700.0
+    assert added[None] == pytest.approx(4.0)

@@ -49,7 +49,7 @@ def test_a_cell_that_cannot_be_held_has_no_mode(two_wells):
 
 
 def test_nothing_is_cooled_flipped_or_polished(two_wells, monkeypatch):
-    """The whole tree takes one run per cell, and two for each cell's final precision."""
+    """The whole tree takes one run per cell."""
 
     def cooled(*_, **__):
         raise AssertionError("no search")
@@ -76,3 +76,15 @@ def test_the_number_of_temperatures_is_an_option(two_wells):
     solver, clamp = solver_for(two_wells), mf.constraints.Clamp()
     assert DirectFinder(solver, np.random.default_rng(0), clamp).n_temperatures == 8
     assert DirectFinder(solver, np.random.default_rng(0), clamp, n_temperatures=24).n_temperatures == 24
+
+
+def test_a_cell_takes_one_run(two_wells):
+    """Not a rough one and an exact one, as a search with many starts does."""
+    solver = solver_for(two_wells)
+    runs, solve = [], solver.solve
+    solver.solve = lambda *args, **options: runs.append(args) or solve(*args, **options)
+    finder = DirectFinder(solver, np.random.default_rng(0), mf.constraints.Clamp())
+    cell = Cell(two_wells.allowed)
+    root = finder.root(cell)
+    finder.solve_in_cell(cell.cut(mf.constraints.Cardinality([4], 0, 1)), root)
+    assert len(runs) == 2
