@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays
 from mixfield._progress import Progress, shown
 from mixfield.apps.detections import Detections, detections_in
+from mixfield.apps.track_rules import violations
 from mixfield.apps.tracker import (
     CLIP,
     ENTRY_COST,
@@ -32,7 +33,6 @@ from mixfield.temporal.choice import Path
 from mixfield.temporal.costs import Price, posterior_price
 from mixfield.temporal.program import NODES
 from mixfield.temporal.timegrid import Motion
-from mixfield.temporal.validator import violations
 from mixfield.temporal.windows import Windows
 
 Floats = NDArray[np.float64]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mixfield.apps.track_rules import violations
 from mixfield.temporal.choice import Path
 from mixfield.temporal.timegrid import Motion
-from mixfield.temporal.validator import violations
 
 
 def test_every_violation_is_named():
