@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import mixfield as mf
-from mixfield.apps import FieldModel, questions, superpixel_energy
+from mixfield.apps import FieldModel, superpixel_energy
 from mixfield.reports.field_page import field_page
 from mixfield.reports.people_page import people_page
 from mixfield.reports.segmentation_page import segmentation_page
@@ -52,10 +52,8 @@ def calibrated_segmentation():
     probs = np.zeros((40, 60, 3))
     probs[:, :20], probs[:, 20:40], probs[:, 40:] = [0.9, 0.05, 0.05], [0.5, 0.42, 0.08], [0.1, 0.5, 0.4]
     kernels = mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=5, srgb=10, weight=3)
-    model = replace(FieldModel.default(), kernels=kernels, least_useful=0.0)
-    every = mf.segment(image, probs, 4, model=model)
-    useful = sorted(question.usefulness for question in questions(every))
-    post = mf.segment(image, probs, 4, model=replace(model, least_useful=float(useful[0] + 1e-6)))
+    model = replace(FieldModel.default(), kernels=kernels, least_gain=0.0)
+    post = mf.segment(image, probs, 3, model=model)
     return segmentation_page(post, image, names=("wall", "door", "sofa"), title="Door or sofa?"), post
 
 

@@ -11,13 +11,14 @@ from scipy.optimize import minimize_scalar
 
 from experiments.annotated import VOID
 from experiments.belief.edges import straight_edge
-from experiments.belief.modes import EXPONENTS, Case, SavedCase, annotated, scaled
+from experiments.belief.modes import EXPONENTS, MODES, Case, SavedCase, annotated, scaled
 from experiments.measurements import Row
 from mixfield.apps.change_features import change_features
 from mixfield.apps.expected_iou import balanced_labels
-from mixfield.apps.field_model import DISTINCT, FieldModel
+from mixfield.apps.field_model import FieldModel
 from mixfield.apps.fitting import measured
 from mixfield.apps.mode_calibration import Example, Modes, calibrated, log_loss, summary
+from mixfield.apps.offers import DISTINCT
 from mixfield.apps.questions import settled_labels
 from mixfield.metrics.segmentation import confusion, mean_iou
 from mixfield.mixture.posterior import MixturePosterior
@@ -95,10 +96,13 @@ def _column(rows: Sequence[Row], network: str, what: str) -> Floats:
 def measure(case: Case, model: FieldModel, exponent: float) -> Row:
     """The measurements of one image: ``model`` and ``exponent`` (of the scores) were fitted without it."""
     step, image = case.example.step, annotated(case.example)
-    posterior = scaled(model, step).calibrate(case.fitted, case.example.probs, case.example.image)
+    posterior, without_end = (
+        scaled(one, step).calibrate(case.fitted, case.example.probs, case.example.image, MODES)
+        for one in (model, replace(model, least_gain=0.0))
+    )
     truth, labelings = case.example.truth, posterior.labelings()
     ious = [_iou(truth, labels) for labels in labelings]
-    everything = [_iou(truth, labels) for labels in case.fitted.labelings()]
+    everything = [[_iou(truth, labels) for labels in one.labelings()] for one in (without_end, case.fitted)]
     best = int(np.argmax(ious))
     deeplab = case.deeplab.labelings()
     by_weight = [_iou(truth, labels) for labels in deeplab]
@@ -113,7 +117,8 @@ def measure(case: Case, model: FieldModel, exponent: float) -> Row:
         "deeplab_log_weights": np.log(np.maximum(case.deeplab.weights, 1e-300)).tolist(),
         "first_iou": ious[0],
         "ious": ious,
-        "all_ious": everything,
+        "eight_ious": everything[0],
+        "all_ious": everything[1],
         "balanced_scores_iou": _iou(truth, balanced_labels(case.example.probs)),
         "settled_iou": _iou(truth, settled_labels(posterior)),
         "confusions": {

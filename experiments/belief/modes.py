@@ -62,10 +62,9 @@ def save_modes(data: Path, work: Path, network: Network, subset: str, name: str,
     example = AnnotatedFolder(data / "segmentation" / subset, network).load(name).reduced(step)
     model = scaled(FieldModel.default(), step)
     with ignore_warnings():
-        found = {
-            "deeplab": mf.infer(example.energy(), MODES),
-            "fitted": model.modes(example.probs, example.image, MODES),
-        }
+        deeplab = mf.infer(example.energy(), MODES)  # the field of the search as well, see `FieldModel.modes`
+        energy = model.energy(example.probs, example.image)
+        found = {"deeplab": deeplab, "fitted": changes_of(deeplab, energy, example.image, example.probs)}
         losses = field_losses(example)
     for field, posterior in found.items():
         posterior.save(_path(work, network, subset, name, field), compact=True)
@@ -111,7 +110,7 @@ class SavedCase:
     def load(self, model: FieldModel) -> Case:
         """The modes of the image in the field of a model, which is the default model but for the exponent.
 
-        Alternatives are the changes that the modes of DeepLab's field make, for another exponent to another mean field.
+        Alternatives are changes of the mean field, for another exponent of another one.
         """
         place = self.network, self.row["set"], self.name
         example = (
@@ -122,7 +121,7 @@ class SavedCase:
         path = _path(self.work, *place, "fitted" if is_default else f"fitted-{model.exponent:g}")
         if not path.exists():
             energy = scaled(model, self.step).energy(example.probs, example.image)
-            changes_of(deeplab, energy, example.image).save(path, compact=True)
+            changes_of(deeplab, energy, example.image, example.probs).save(path, compact=True)
         return Case(self.network, place[1], example, deeplab, mf.load(path))
 
 

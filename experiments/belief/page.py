@@ -67,7 +67,7 @@ def _diverse(rows: Sequence[Row]) -> str:
 
 
 def _section(network: str, rows: Sequence[Row], own: Sequence[Row], diverse: Sequence[Row]) -> str:
-    both = [[*table(some), above_diverse(some, diverse)] for some in (rows, own)]
+    both = [[*table(some), *above_diverse(some, diverse)] for some in (rows, own)]
     body = [(*cells, alone[-1]) for cells, alone in zip(*both, strict=True)]
     return f"## {TITLES[network]} ({len(rows)} images)\n\n{markdown_table(HEADS, body)}"
 

@@ -14,7 +14,7 @@ from experiments.quiet import ignore_warnings
 from mixfield import Kernels
 from mixfield._pictures import intensities
 from mixfield.apps import FieldModel
-from mixfield.apps.change_features import ChangeFeatures, colour_levels
+from mixfield.apps.change_features import Unchanged
 from mixfield.apps.mode_path import FrameModes
 from mixfield.metrics import confusion
 from mixfield.mixture import MixturePosterior, infer
@@ -65,8 +65,8 @@ class Frame:
         """Calibrated log-weight of a mode relative to mean field."""
         if (root == labels).all():
             return 0.0
-        colours = colour_levels(self.example.image)
-        return FieldModel.default().weight.score(ChangeFeatures.of(self.example.probs, root, labels, colours))
+        features = Unchanged(self.example.probs, root, self.example.image).change(labels)
+        return FieldModel.default().weight.score(features)
 
     def _better(self, root: Any, labels: Any) -> bool:
         truth = self.example.truth

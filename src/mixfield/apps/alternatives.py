@@ -3,14 +3,16 @@
 Couplings that fit annotated pixels best are weak, and the field has few modes; those of a stronger field change whole
 objects, but its own mean field is worse than that of the fitted one.  So each mode of the stronger field is taken as a
 change: its marginals where its labels differ from those of the stronger field's mean field, and those of the fitted
-mean field elsewhere.  A changed region with straight edges that the image does not have is refined, see
-`mixfield.apps.straight_edges`.  Cells of labelings, one for each, are separated by half of the pixels on which two of
-them differ (eqs. 6 and 7 of the paper), so that the bounds A_k of the fitted energy add up as those of any mixture.
+mean field elsewhere.  Further ones are changes of the fitted field itself if a label is cheaper or dearer, see
+`mixfield.apps.label_shifts`.  A changed region with straight edges that the image does not have is refined, see
+`mixfield.apps.straight_edges`; a small one, or one that has straight edges still, is left out.  Cells of labelings, one
+for each, are separated by half of the pixels on which two of them differ (eqs. 6 and 7 of the paper), so that the
+bounds A_k of the fitted energy add up as those of any mixture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
+from mixfield.apps.label_shifts import label_shifts
+from mixfield.apps.offers import DISTINCT
 from mixfield.apps.straight_edges import ImageEdges
 from mixfield.constraints.cardinality import Cardinality, mass_inside
 from mixfield.energy.dense_crf import DenseCRF
@@ -35,30 +39,47 @@ LEAST_INSIDE = 0.99  # mass of an alternative in its own cell
 
 
 def changes_of(
-    found: MixturePosterior, energy: DenseCRF, image: NDArray[Any], *, solver: Solver | None = None
+    found: MixturePosterior,
+    energy: DenseCRF,
+    image: NDArray[Any],
+    probs: NDArray[np.floating],
+    *,
+    solver: Solver | None = None,
 ) -> MixturePosterior:
     """The mean field of an energy, and its alternatives: the changes that the modes of another field make to theirs.
 
     Parameters
     ----------
     found : modes of a field over the same pixels and labels.
-    energy : whose mean field the changes are applied to.
+    energy : whose mean field the changes are applied to; shifts of its labels are alternatives too.
     image : (H, W, channels) intensities.
+    probs : (H, W, L) probabilities behind the energy.
     solver : of the mean field.
 
     Returns
     -------
     MixturePosterior
-        The mean field first, then the alternatives in the order of ``found``; ``log_z`` is a bound of the energy.
+        The mean field first, then the alternatives in the order of ``found``, then shifts of labels; ``log_z`` is a
+        bound of the energy.
     """
     answer = mean_field(energy, solver=solver)
     cells, edges = _Cells(answer), ImageEdges(image)
+    root = answer.labeling()
+    for mode in (*_as_changes(found, answer), *label_shifts(energy, answer, probs, solver=solver)):
+        refined = _refined(answer, mode, edges)
+        changed = refined.labeling() != root
+        if changed.mean() >= DISTINCT and edges.follow(changed):
+            cells.add(refined)
+    modes = _with_bounds(cells.modes(), energy, solver)
+    return MixturePosterior(modes, cells.tree(modes), found.t_max, found.notes)
+
+
+def _as_changes(found: MixturePosterior, answer: Mode) -> Iterator[Mode]:
+    """The answer with the change of each mode."""
     before = found.modes[found.root_mode].labeling()
     for k, mode in enumerate(found.modes):
         if k != found.root_mode:
-            cells.add(_refined(answer, _changed(answer, mode, mode.labeling() != before), edges))
-    modes = _with_bounds(cells.modes(), energy, solver)
-    return MixturePosterior(modes, cells.tree(modes), found.t_max, found.notes)
+            yield _changed(answer, mode, mode.labeling() != before)
 
 
 def _changed(answer: Mode, mode: Mode, region: NDArray[np.bool_]) -> Mode:
@@ -71,7 +92,7 @@ def _refined(answer: Mode, mode: Mode, edges: ImageEdges) -> Mode:
     """A mode whose change of the answer follows the image; a pixel that joins it gets the marginals of the nearest."""
     changed = mode.labeling() != answer.labeling()
     if edges.follow(changed):
-        return mode
+        return _changed(answer, mode, changed)
     nearest = distance_transform_edt(~changed, return_distances=False, return_indices=True)
     return _changed(answer, replace(mode, marginals=mode.marginals[tuple(nearest)]), edges.refined(changed))
 

@@ -1,23 +1,27 @@
 """What is known of a change from one labeling to another without the truth, and the logistic model of it.
 
-The network's mean probability of the new labels over the changed pixels says most.  Two more features tell right
-changes from wrong ones: pixels that look like the rest of the object they are taken from rarely belong to another one,
-and a label that the network is sure of elsewhere in the image would have been found here too.
+The network's mean probability of the new labels over the changed pixels says most.  Others tell right changes from
+wrong ones: pixels that look like the rest of the object they are taken from rarely belong to another one, a change
+should raise the expected IoU, and a label should not take more of the image than the network gives it in total.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.apps.expected_iou import expected_iou
+
 Floats = NDArray[np.float64]
 Labels = NDArray[np.integer]
 
 SMALLEST = 1e-3  # probability at which logits end
+SMALLEST_SHARE = 1e-4  # of a label in an image, at which logarithms end
 LEVELS = 4  # of each colour channel in histograms
 SMALLEST_REST = 1e-3  # share of the image below which the rest of an object has no histogram
 
@@ -34,46 +38,79 @@ class ChangeFeatures:
     log_share : logarithm of the share of changed pixels.
     colour : Bhattacharyya coefficient (0 to 1) of the colours of the changed pixels and of the other pixels that keep
         the old label; 0 where none keep it, or without an image.
-    peak : logit of the largest probability of the new label anywhere in the image.
+    gain : change of the IoU that is expected if the evidence of each pixel is independent, see `expected_iou`.
+    growth : logarithm of the share of the new label after the change, relative to its mean probability in the image.
     """
 
     logit: float
     log_share: float
     colour: float
-    peak: float
+    gain: float
+    growth: float
 
-    @staticmethod
-    def of(
-        evidence: NDArray[np.floating], root: Labels, labels: Labels, colours: Labels | None = None
-    ) -> ChangeFeatures:
-        """Features of a labeling (H, W) against that of the root mode.
 
-        Parameters
-        ----------
-        evidence : (H, W, L) probabilities.
-        root, labels : (H, W).
-        colours : (H, W) numbers of the colours, see `colour_levels`.
-        """
-        changed = labels != root
-        share = max(float(changed.mean()), 0.5 / changed.size)
+@dataclass(frozen=True, eq=False)
+class Unchanged:
+    """A labeling whose changes are described.
+
+    Attributes
+    ----------
+    evidence : (H, W, L) probabilities.
+    root : (H, W) labels before a change.
+    image : (H, W, channels) intensities from 0 to 255, or None.
+    """
+
+    evidence: NDArray[np.floating]
+    root: Labels
+    image: NDArray[Any] | None = None
+
+    def change(self, labels: Labels) -> ChangeFeatures:
+        """Features of the change to labels (H, W)."""
+        changed = labels != self.root
         if not changed.any():
-            return ChangeFeatures(float(_logit(SMALLEST)), float(np.log(share)), 0.0, float(_logit(SMALLEST)))
-        given = np.take_along_axis(evidence[changed], labels[changed][:, None].astype(np.intp), 1)
-        old, new = main_labels(root[changed], labels[changed])
+            return ChangeFeatures(float(_logit(SMALLEST)), float(np.log(0.5 / changed.size)), 0.0, 0.0, 0.0)
+        before, after, given = self.root[changed], labels[changed], self.evidence[changed]
+        old, new = main_labels(before, after)
+        kept = (self.root == old) & ~changed
+        area, right = self._areas + self._sums(after) - self._sums(before), self._right - self._sums(before, given)
+        right = right + self._sums(after, given)
         return ChangeFeatures(
-            float(_logit(given.mean())),
-            float(np.log(share)),
-            0.0 if colours is None else _likeness(colours, changed, (root == old) & ~changed),
-            float(_logit(evidence[..., new].max())),
+            float(_logit(np.take_along_axis(given, after[:, None].astype(np.intp), 1).mean())),
+            float(np.log(changed.mean())),
+            0.0 if self._colours is None else _likeness(self._colours, changed, kept),
+            expected_iou(self._total, area, right) - expected_iou(self._total, self._areas, self._right),
+            float(np.log((area[new] + SMALLEST_SHARE) / (self._total[new] + SMALLEST_SHARE))),
         )
+
+    def _sums(self, labels: Labels, given: NDArray[np.floating] | None = None) -> Floats:
+        """(L,) shares of some pixels (n,) by label in the image; with probabilities (n, L) the share that is right."""
+        weights = None if given is None else np.take_along_axis(given, labels[:, None].astype(np.intp), 1)[:, 0]
+        sums = np.bincount(labels, weights, minlength=self.evidence.shape[-1])
+        return np.asarray(sums / self.root.size, np.float64)
+
+    @cached_property
+    def _total(self) -> Floats:
+        return np.asarray(self.evidence.reshape(-1, self.evidence.shape[-1]).mean(0, dtype=np.float64))
+
+    @cached_property
+    def _areas(self) -> Floats:
+        return self._sums(self.root.ravel())
+
+    @cached_property
+    def _right(self) -> Floats:
+        return self._sums(self.root.ravel(), self.evidence.reshape(-1, self.evidence.shape[-1]))
+
+    @cached_property
+    def _colours(self) -> NDArray[np.int64] | None:
+        return None if self.image is None else colour_levels(self.image)
 
 
 def change_features(
     evidence: NDArray[np.floating], labelings: Labels, root: int, image: NDArray[Any] | None
 ) -> tuple[ChangeFeatures, ...]:
     """Features of labelings (K, H, W) against one of them; ``image`` has intensities (H, W, channels)."""
-    colours = None if image is None else colour_levels(image)
-    return tuple(ChangeFeatures.of(evidence, labelings[root], labels, colours) for labels in labelings)
+    unchanged = Unchanged(evidence, labelings[root], image)
+    return tuple(unchanged.change(labels) for labels in labelings)
 
 
 def main_labels(old: Labels, new: Labels) -> tuple[int, int]:
@@ -106,14 +143,15 @@ class Logistic:
     Attributes
     ----------
     intercept : constant.
-    slope, area, colour, peak : coefficients of ``logit``, ``log_share``, ``colour`` and ``peak``.
+    slope, area, colour, gain, growth : coefficients of ``logit``, ``log_share``, ``colour``, ``gain`` and ``growth``.
     """
 
     intercept: float = 0.0
     slope: float = 0.0
     area: float = 0.0
     colour: float = 0.0
-    peak: float = 0.0
+    gain: float = 0.0
+    growth: float = 0.0
 
     def score(self, features: ChangeFeatures) -> float:
         """The log-odds."""
@@ -123,9 +161,16 @@ class Logistic:
         """The probability."""
         return float(1.0 / (1.0 + np.exp(-self.score(features))))
 
+    def weights(self, features: Sequence[ChangeFeatures], root: int) -> Floats:
+        """(K,) weights that sum to one, of K modes; the score of the root mode is 0."""
+        scores = design(features) @ astuple(self)
+        scores[root] = 0.0
+        weights = np.exp(scores - scores.max())
+        return np.asarray(weights / weights.sum())
+
 
 def design(features: Sequence[ChangeFeatures]) -> Floats:
-    """(n, 5) ones and features, in the order of the coefficients of `Logistic`."""
+    """(n, 6) ones and features, in the order of the coefficients of `Logistic`."""
     return np.array([[1.0, *astuple(one)] for one in features], np.float64).reshape(-1, len(fields(Logistic)))
 
 

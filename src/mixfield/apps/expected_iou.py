@@ -12,9 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-BALANCE = 0.4
+Floats = NDArray[np.float64]
+
+BALANCE = 0.35
 SMALLEST_SHARE = 0.02  # of the image, below which a union counts as this
 UPDATES = 6  # of unions and labels
+PRESENT = 0.01  # share of the image at which a label is present for the most part
 
 
 def balanced_labels(marginals: NDArray[np.floating], balance: float = BALANCE) -> NDArray[np.int64]:
@@ -45,3 +48,15 @@ def _worth(q: NDArray[np.floating], labels: NDArray[np.intp], balance: float) ->
     right = np.bincount(labels, np.take_along_axis(q, labels[:, None], 1)[:, 0], minlength=n_labels)
     unions = (q.sum(0, dtype=np.float64) + areas - right) / n
     return np.where(areas > 0, np.maximum(unions, SMALLEST_SHARE) ** -balance, 0.0).astype(q.dtype)
+
+
+def expected_iou(total: Floats, area: Floats, right: Floats) -> float:
+    """Mean over labels of the expected intersection over the expected union, each label as far as it is present.
+
+    Parameters
+    ----------
+    total, area, right : (L,) expected shares of the labels in the truth, their shares in a labeling, and of these the
+        expected share that is right.
+    """
+    present = -np.expm1(-np.maximum(total, area) / PRESENT)
+    return float(present @ (right / np.maximum(total + area - right, 1e-12)) / present.sum())

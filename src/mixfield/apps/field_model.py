@@ -17,6 +17,7 @@ from mixfield._progress import Progress
 from mixfield.apps.alternatives import changes_of
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
+from mixfield.apps.offers import Comparison
 from mixfield.apps.straight_edges import ImageEdges
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import log_costs
@@ -26,11 +27,10 @@ from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.options import Solver
 
-FORMAT, VERSION = "mixfield-field-model", 1
+FORMAT, VERSION = "mixfield-field-model", 2
 FLOOR = 1e-8  # smallest probability of a label
 LARGEST = 16 << 10  # bytes of a file
 SMALLEST_SHARE = 0.02  # of an image, at which the cost of a frequent label ends
-DISTINCT = 0.02  # share of pixels by which an alternative must differ from all others
 
 Floats = NDArray[np.float64]
 
@@ -62,13 +62,16 @@ class FieldModel:
     exponent : of the scores; the unary costs are ``-exponent log p``.
     kernels : of the dense CRF; None where the scores alone are best.
     answer : log-odds that a mode's labels are better than those of the root mode where they differ.
-    weight : log-weight of a mode relative to that of the root mode.
+    hypothesis : log-weight of a labeling as a hypothesis of the truth, by which the list of alternatives is chosen, see
+        `mixfield.apps.offers`.
+    weight : log-weight of a mode that is offered, relative to that of the root mode.
     blending : of marginals with the scores.
     balance : cost of a label for each unit of the logarithm of its share of the image.  Likelihood counts pixels, mean
         IoU counts labels: a small balance favours labels of few pixels, which mean IoU counts as much as others.
-    search : kernels of the stronger field whose modes are the alternatives, see `mixfield.apps.alternatives`; None
+    search : kernels of the stronger field whose modes are alternatives, see `mixfield.apps.alternatives`; None
         where they are the modes of the field itself.
-    least_useful : alternatives with less than this probability times square root of area are not offered.
+    least_gain : of IoU that the next alternative is expected to add for a person who takes the best; with less the list
+        ends.
     images : how many the model was fitted on, and ``fingerprint`` of these.
     table : quantities measured on held-out images.
     """
@@ -76,11 +79,12 @@ class FieldModel:
     exponent: float
     kernels: Kernels | None
     answer: Logistic
+    hypothesis: Logistic
     weight: Logistic
     blending: Blend
     balance: float = 0.0
     search: Kernels | None = None
-    least_useful: float = 0.02
+    least_gain: float = 0.015
     images: int = 0
     fingerprint: str = ""
     table: tuple[Measure, ...] = ()
@@ -120,36 +124,42 @@ class FieldModel:
         progress: Progress = None,
         origin: Sequence[int] = (),
     ) -> MixturePosterior:
-        """At most ``n_modes`` modes of `energy`, which may be given, with the paper's weights; see `infer`."""
+        """Modes of `energy`, which may be given, with the paper's weights; ``n_modes`` are searched for, see `infer`.
+
+        With `search` there may be more, from which `calibrate` chooses.
+        """
         energy = self.energy(probs, image, origin) if energy is None else energy
         if self.search is None:
             return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
         stronger = DenseCRF(log_costs(probs, FLOOR), self.search.pairwise(image, origin))
         found = infer(stronger, n_modes, rng=rng, solver=solver, progress=progress)
-        return changes_of(found, energy, image, solver=solver)
+        return changes_of(found, energy, image, probs, solver=solver)
 
     def calibrate(
-        self, posterior: MixturePosterior, probs: NDArray[np.floating], image: NDArray[Any] | None = None
+        self,
+        posterior: MixturePosterior,
+        probs: NDArray[np.floating],
+        image: NDArray[Any] | None = None,
+        n_modes: int | None = None,
     ) -> MixturePosterior:
         """The modes of a posterior of `modes` with calibrated weights, the root mode first, then the most useful.
 
-        Alternatives that differ from others by few pixels, or that are hardly useful, are left out; so are those with
-        straight edges that the image does not have, if its intensities (H, W, channels) are given.
+        At most ``n_modes`` are offered.  Alternatives that differ from others by few pixels, or that add little, are
+        left out; so are those with straight edges that the image does not have, if its intensities (H, W, channels) are
+        given.
         """
         evidence = np.asarray(probs / probs.sum(-1, keepdims=True), np.float32)
         labelings = posterior.labelings()
         root = posterior.root_mode
         features = change_features(evidence, labelings, root, image)
-        answers = np.array([self.answer.probability(one) for one in features])
-        kept = self.offered(features, root, follow_image(labelings, root, image), distances(labelings))
-        scores = np.array([0.0 if k == root else self.weight.score(features[k]) for k in kept])
-        weights = np.exp(scores - scores.max())
-        answers[root] = np.nan
-        calibration = Calibration(weights / weights.sum(), answers[kept], evidence, self.blending)
+        kept = self.offered(features, root, follow_image(labelings, root, image), Comparison.of(labelings))[:n_modes]
+        answers = np.array([np.nan if k == root else self.answer.probability(features[k]) for k in kept])
+        weights = self.weight.weights([features[k] for k in kept], 0)
+        calibration = Calibration(weights, answers, evidence, self.blending)
         return replace(_reordered(posterior, kept), calibration=calibration)
 
     def offered(
-        self, features: Sequence[ChangeFeatures], root: int, follow: NDArray[np.bool_], apart: Floats
+        self, features: Sequence[ChangeFeatures], root: int, follow: NDArray[np.bool_], comparison: Comparison
     ) -> list[int]:
         """The root mode, and the alternatives worth a slot, the most useful first.
 
@@ -158,15 +168,10 @@ class FieldModel:
         features : of the K modes against the root mode.
         root : index of the root mode.
         follow : (K,) whether the changes follow the image.
-        apart : (K, K) shares of the pixels on which two modes differ.
+        comparison : of the labelings of the modes.
         """
-        useful = np.array([self.answer.probability(one) * np.exp(one.log_share / 2) for one in features])
-        useful[~follow] = -1.0
-        kept = [root]
-        for k in np.argsort(-useful, kind="stable").tolist():
-            if k != root and useful[k] >= self.least_useful and (apart[k, kept] >= DISTINCT).all():
-                kept.append(k)
-        return kept
+        order, added = comparison.order(self.hypothesis.weights(features, root), root, follow)
+        return order[: int(np.argmin([*(added >= self.least_gain), False]))]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a readable TOML file; `load` reads it."""
@@ -211,11 +216,6 @@ def follow_image(labelings: NDArray[np.integer], root: int, image: NDArray[Any] 
     return np.array([edges.follow(labels != labelings[root]) for labels in labelings])
 
 
-def distances(labelings: NDArray[np.integer]) -> Floats:
-    """(K, K) shares of the pixels on which two of the labelings (K, H, W) differ."""
-    return np.array([[np.count_nonzero(one != other) / one.size for other in labelings] for one in labelings])
-
-
 def _reordered(posterior: MixturePosterior, kept: Sequence[int]) -> MixturePosterior:
     """Some of the modes in another order; leaves of modes that are left out have mode -1."""
     place = {old: new for new, old in enumerate(kept)}
@@ -233,12 +233,13 @@ def _reordered(posterior: MixturePosterior, kept: Sequence[int]) -> MixturePoste
 def _toml(model: FieldModel) -> str:
     lines = [f'format = "{FORMAT}"', f"version = {VERSION}", f"images = {model.images}"]
     lines += [f'fingerprint = "{model.fingerprint}"', f"exponent = {model.exponent!r}"]
-    lines += [f"balance = {model.balance!r}", f"least_useful = {model.least_useful!r}"]
+    lines += [f"balance = {model.balance!r}", f"least_gain = {model.least_gain!r}"]
     if model.kernels is not None:
         lines += ["", "[kernels]", *(f"{name} = {value!r}" for name, value in asdict(model.kernels).items())]
     if model.search is not None:
         lines += ["", "[search]", *(f"{name} = {value!r}" for name, value in asdict(model.search).items())]
-    for name, part in (("blending", model.blending), ("answer", model.answer), ("weight", model.weight)):
+    for name in ("blending", "answer", "hypothesis", "weight"):
+        part = getattr(model, name)
         lines += ["", f"[{name}]", *(f"{key} = {value!r}" for key, value in asdict(part).items())]
     for row in model.table:
         numbers = [f"{key} = {value!r}" for key, value in asdict(row).items() if key != "name"]
@@ -248,13 +249,14 @@ def _toml(model: FieldModel) -> str:
 
 def _parsed(content: dict[str, Any]) -> FieldModel:
     kernels, search = content.get("kernels"), content.get("search")
-    names = ("exponent", "balance", "least_useful")
+    names = ("exponent", "balance", "least_gain")
     return FieldModel(
         **_numbers({name: content[name] for name in names}, low=0.0),
         kernels=None if kernels is None else Kernels(**_numbers(kernels, low=0.0)),
         search=None if search is None else Kernels(**_numbers(search, low=0.0)),
         blending=Blend(**_numbers(content["blending"], low=0.0)),
         answer=Logistic(**_numbers(content["answer"])),
+        hypothesis=Logistic(**_numbers(content["hypothesis"])),
         weight=Logistic(**_numbers(content["weight"])),
         images=int(content["images"]),
         fingerprint=str(content["fingerprint"]),

@@ -146,7 +146,7 @@ def example(
 
 
 def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
-    return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
+    return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
 
 
 def field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver | None = None) -> float:

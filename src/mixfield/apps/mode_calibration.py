@@ -8,9 +8,11 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features, design
-from mixfield.apps.field_model import FieldModel, distances, follow_image
+from mixfield.apps.field_model import FieldModel, follow_image
+from mixfield.apps.offers import Comparison
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.calibration import Blend, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
@@ -18,12 +20,13 @@ from mixfield.mixture.posterior import MixturePosterior
 Floats = NDArray[np.float64]
 
 BLENDED = 300  # sampled pixels of each image on which the blend is fitted
-PRIOR = (0.15, 0.6, 1.0)  # exponents of a blend, and its outliers in per cent
+PRIOR = (0.2, 0.6, 1.0)  # exponents of a blend, and its outliers in per cent
 PRECISION = (140.0, 140.0, 1.4)  # of the prior: images that say nothing about a blend leave it there
 SMALLEST = 5e-4  # probability at which the loss of a pixel ends
 PENALTY = 1e-4  # on squared coefficients
-LEAST = (0.0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04)  # usefulness of alternatives, to choose from
-LOST = 0.05  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
+LEAST = tuple(0.0005 * k for k in range(61))  # gain by the next alternative, to choose from
+LOST = 0.1  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
+SOFTNESS = 0.03  # of IoU, by which a labeling may be worse than the best and still count as a hypothesis
 NEUTRAL = Logistic(slope=1.0)
 
 
@@ -54,7 +57,7 @@ class Modes:
     better: Floats  # (K,) whether the truth agrees more with the new labels than with the old
     ious: Floats  # (K,) mean IoUs
     follow: NDArray[np.bool_]  # (K,) whether the changes follow the image
-    apart: Floats  # (K, K) shares of pixels on which two modes differ
+    comparison: Comparison  # of their labelings
     marginals: Floats
     evidence: Floats
     frequencies: Floats  # (L,) of the labels in the image
@@ -62,7 +65,7 @@ class Modes:
 
     def kept(self, model: FieldModel) -> list[int]:
         """Numbers of the modes that a model offers."""
-        return model.offered(self.features, 0, self.follow, self.apart)
+        return model.offered(self.features, 0, self.follow, self.comparison)
 
     def offered(self, model: FieldModel) -> Modes:
         """The modes that a model offers."""
@@ -73,7 +76,7 @@ class Modes:
             better=self.better[kept],
             ious=self.ious[kept],
             follow=self.follow[kept],
-            apart=self.apart[np.ix_(kept, kept)],
+            comparison=self.comparison.take(kept),
             marginals=self.marginals[kept],
         )
 
@@ -100,7 +103,7 @@ def summary(image: Example, posterior: MixturePosterior) -> Modes:
         np.array([float(count > right[0]) for count in right]),
         np.array(ious),
         follow_image(labelings, 0, image.picture),
-        distances(labelings),
+        Comparison.of(labelings),
         np.stack([image.sampled(posterior.modes[k].marginals) for k in order]),
         image.sampled(image.probs),
         label_frequencies(image.probs),
@@ -109,10 +112,11 @@ def summary(image: Example, posterior: MixturePosterior) -> Modes:
 
 
 def calibrated(model: FieldModel, images: Sequence[Modes]) -> FieldModel:
-    """A model with its answers, when to stop offering, weights and blend fitted to some images."""
+    """A model with its answers, hypotheses, when to stop offering, weights and blend fitted to some images."""
     changes = [one for image in images for one in image.features[1:]]
     fitted = replace(model, answer=_logistic(changes, np.concatenate([image.better[1:] for image in images])))
-    fitted = replace(fitted, least_useful=_least_useful(fitted, images))
+    fitted = replace(fitted, hypothesis=_weights(images, SOFTNESS))
+    fitted = replace(fitted, least_gain=_least_gain(fitted, images))
     offered = [image.offered(fitted) for image in images]
     fitted = replace(fitted, weight=_weights(offered))
     few = [image.thinned(BLENDED) for image in offered]
@@ -145,15 +149,19 @@ def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:
     return _fitted(loss)
 
 
-def _weights(images: Sequence[Modes]) -> Logistic:
-    """Log-weights under which the best mode of each image is as probable as possible."""
+def _weights(images: Sequence[Modes], softness: float = 1e-9) -> Logistic:
+    """Log-weights under which the best mode of each image, or one nearly as good, is as probable as possible.
+
+    The target of a mode is the softmax of its IoU in units of ``softness``.
+    """
     tables = [design(image.features[1:]) for image in images]
+    targets = [softmax(image.ious / softness) for image in images]
 
     def loss(b: Floats) -> float:
         total = 0.0
-        for table, image in zip(tables, images, strict=True):
+        for table, target in zip(tables, targets, strict=True):
             scores = np.concatenate([[0.0], table @ b])
-            total += float(np.logaddexp.reduce(scores) - scores[image.ious.argmax()])
+            total += float(np.logaddexp.reduce(scores) - target @ scores)
         return total / len(images) + PENALTY * float((b[1:] ** 2).sum())
 
     return _fitted(loss)
@@ -165,12 +173,14 @@ def _fitted(loss: Callable[[Floats], float]) -> Logistic:
     return Logistic(*(float(round(v, 4)) for v in minimize(loss, start, method="BFGS").x))
 
 
-def _least_useful(model: FieldModel, images: Sequence[Modes]) -> float:
+def _least_gain(model: FieldModel, images: Sequence[Modes]) -> float:
     """When to stop offering: the largest threshold that costs a person who takes the best offer at most `LOST`."""
+    orders = [image.comparison.order(model.hypothesis.weights(image.features, 0), 0, image.follow) for image in images]
+    best = [np.maximum.accumulate(image.ious[order]) for image, (order, _) in zip(images, orders, strict=True)]
 
     def gain(least: float) -> float:
-        stopped = replace(model, least_useful=least)
-        return float(np.sum([image.ious[image.kept(stopped)].max() - image.ious[0] for image in images]))
+        ends = [int(np.argmin([*(added >= least), False])) for _, added in orders]
+        return float(np.sum([some[end - 1] - some[0] for some, end in zip(best, ends, strict=True)]))
 
     enough = (1 - LOST) * gain(0.0)
     return max(least for least in LEAST if gain(least) >= enough)
@@ -183,10 +193,8 @@ def held_out_loss(model: FieldModel, image: Modes) -> float:
 
 def mixture(model: FieldModel, image: Modes) -> Floats:
     """(p, L) calibrated marginals of the sampled pixels, of the mixture of some modes."""
-    scores = np.array([0.0, *(model.weight.score(one) for one in image.features[1:])])
-    weights = np.exp(scores - scores.max())
     blended = model.blending.of(image.marginals, image.evidence, image.frequencies)
-    return np.asarray(np.tensordot(weights / weights.sum(), blended, 1))
+    return np.asarray(np.tensordot(model.weight.weights(image.features, 0), blended, 1))
 
 
 def log_loss(p: Floats, labels: NDArray[np.int64]) -> float:

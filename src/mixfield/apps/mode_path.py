@@ -15,7 +15,7 @@ from mixfield import _arrays
 from mixfield._pictures import intensities
 from mixfield.apps.alignment import AlignedMasks
 from mixfield.apps.appearance import Change, ColourModel, colour_bins, common_colours, label_histograms
-from mixfield.apps.change_features import ChangeFeatures
+from mixfield.apps.change_features import change_features
 from mixfield.apps.evidence import probabilities
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
@@ -141,8 +141,7 @@ def _network(posterior: MixturePosterior, labelings: Ints, scores: ArrayLike | N
         evidence = posterior.calibration.evidence
     else:
         return np.full(len(labelings), UNKNOWN)
-    root = labelings[posterior.root_mode]
-    return np.array([ChangeFeatures.of(evidence, root, labels).logit for labels in labelings])
+    return np.array([one.logit for one in change_features(evidence, labelings, posterior.root_mode, None)])
 
 
 @dataclass

@@ -19,6 +19,8 @@ from mixfield.mixture.posterior import MixturePosterior
 
 Labels = NDArray[np.integer]
 
+SETTLED = 0.75  # probability of a change that needs no question
+
 
 @dataclass(frozen=True, eq=False)
 class Question:
@@ -39,11 +41,6 @@ class Question:
     new: int
     probability: float
     share: float
-
-    @property
-    def usefulness(self) -> float:
-        """Expected use of the mode to a user who may choose: probability times the square root of the area."""
-        return self.probability * self.share**0.5
 
     def text(self, names: Sequence[str] = ()) -> str:
         """The question in words, with names of the labels if given."""
@@ -72,13 +69,13 @@ def questions(posterior: MixturePosterior) -> tuple[Question, ...]:
 def settled_labels(posterior: MixturePosterior) -> Labels:
     """(H, W) labels of the root mode with every change that is settled.
 
-    A change of an alternative is settled if it is more probable than not; one that overlaps a more probable one is left
+    A change of an alternative is settled if its odds are at least 3 : 1; one that overlaps a more probable one is left
     out.  A change of single pixels is settled if it raises the expected IoU, see `mixfield.apps.expected_iou`.
     """
     labels = balanced_labels(posterior.modes[posterior.root_mode].marginals)
     free = np.ones(labels.shape, bool)
     for question in sorted(questions(posterior), key=lambda one: -one.probability):
-        if question.probability > 0.5 and free[question.region].all():
+        if question.probability >= SETTLED and free[question.region].all():
             labels[question.region] = posterior.modes[question.mode].labeling()[question.region]
             free[question.region] = False
     return labels

@@ -133,7 +133,7 @@ def solve_field(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum, fewer need no note
         posterior = model.modes(probs, picture, n_modes, energy=field.energy, rng=rng, solver=solver, progress=progress)
-    return model.calibrate(replace(posterior, notes=()), probs, picture)
+    return model.calibrate(replace(posterior, notes=()), probs, picture, n_modes)
 
 
 def segment(

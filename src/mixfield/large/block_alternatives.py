@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from mixfield.apps.blocks import Block, Window
-from mixfield.apps.change_features import ChangeFeatures, colour_levels
+from mixfield.apps.change_features import Unchanged
 from mixfield.apps.field_model import FieldModel
 from mixfield.large.block_evidence import BlockEvidence
 from mixfield.large.regions import Alternative
@@ -19,6 +19,7 @@ Bools = NDArray[np.bool_]
 Labels = NDArray[np.integer]
 
 SMALLEST_SHARE = 1e-4  # of the pixels of a block; smaller components of a change are left out
+LEAST_USEFUL = 0.02  # probability times square root of the share of a block; less is not worth a question
 
 
 def block_alternatives(
@@ -36,7 +37,7 @@ def block_alternatives(
     """
     root = posterior.modes[posterior.root_mode]
     before, core = root.labeling(), block.inside(block.core)
-    near, colours = block.inside(reach), colour_levels(evidence.picture)
+    near, unchanged = block.inside(reach), Unchanged(evidence.probs, before, evidence.picture)
     found = []
     for mode in posterior.modes:
         after = mode.labeling()
@@ -45,9 +46,9 @@ def block_alternatives(
                 continue
             probability = _by_bounds(root.log_z - mode.log_z)
             if model is not None:
-                features = ChangeFeatures.of(evidence.probs, before, np.where(region, after, before), colours)
+                features = unchanged.change(np.where(region, after, before))
                 probability = model.answer.probability(features)
-                if probability * np.exp(features.log_share / 2) < model.least_useful:
+                if probability * np.exp(features.log_share / 2) < LEAST_USEFUL:
                     continue
             found.append(Alternative.of(region[near], before[near], after[near], reach, block.core, probability))
     return tuple(found)

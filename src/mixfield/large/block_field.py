@@ -127,7 +127,7 @@ def _modes(
     if model is None:
         return infer(energy, options.n_modes, **how)
     found = model.modes(evidence.probs, evidence.picture, options.n_modes, energy=energy, origin=origin, **how)
-    return model.calibrate(found, evidence.probs, evidence.picture)
+    return model.calibrate(found, evidence.probs, evidence.picture, options.n_modes)
 
 
 def _core_bound(energy: DenseCRF, mode: Mode, evidence: BlockEvidence, core: Window, options: FieldOptions) -> float:

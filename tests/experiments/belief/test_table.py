@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.belief.diverse import gains
+from experiments.belief.diverse import best_strength, gains
 from experiments.belief.table import above_diverse, area_under_curve, interval, ratio
 
 
@@ -32,10 +32,25 @@ def test_modes_are_compared_with_divmbest_at_its_best_on_common_images():
     ]
     assert {strength: found.tolist() for strength, found in gains(diverse).items()} == {"0.5": [10, 0], "1": [4, 20]}
     rows = [
-        {"set": "voc", "image": name, "deeplab_iou": 1.0, "deeplab_by_weight": [92.0], "ious": [80.0, 93.0]}
+        {
+            "set": "voc",
+            "image": name,
+            "deeplab_iou": 1.0,
+            "deeplab_by_weight": [92.0],
+            "ious": [80.0, 93.0],
+            "eight_ious": [80.0, 93.0, 95.0],
+        }
         for name in "bc"
     ]
-    name, former, ours = above_diverse(rows, diverse)
+    (name, former, ours), (_, _, endless) = above_diverse(rows, diverse)
     assert "DivMBest 1," in name
     assert "1 images" in name
-    assert (former[:5], ours[:5]) == ("+2.00", "+3.00")
+    assert (former[:5], ours[:5], endless[:5]) == ("+2.00", "+3.00", "+5.00")
+
+
+def test_a_strength_of_some_images_is_not_the_best():
+    diverse = [
+        {"ious": {"0.5": [50.0, 60.0], "2": [50.0, 90.0]}},
+        {"ious": {"0.5": [50.0, 60.0]}},
+    ]
+    assert best_strength(diverse) == "0.5"

@@ -15,6 +15,7 @@ from mixfield.solvers.mode import Mode
 
 SHAPE, L = (2, 4), 3
 IMAGE = np.random.default_rng(1).integers(0, 255, (*SHAPE, 3), dtype=np.uint8)
+NO_SHIFTS = np.zeros((*SHAPE, L))  # no label is probable enough to be cheaper
 ALL = np.array(list(itertools.product(range(L), repeat=8)))
 
 
@@ -43,7 +44,7 @@ def found(energy):
 
 
 def test_alternatives_have_the_labels_of_the_changes(found, energy):
-    changed = changes_of(found, energy, IMAGE)
+    changed = changes_of(found, energy, IMAGE, NO_SHIFTS)
     assert changed.labelings().reshape(-1, 8).tolist() == found.labelings()[:4].reshape(-1, 8).tolist()
     assert changed.root_mode == 0
     root = mf.mean_field(energy)
@@ -53,7 +54,7 @@ def test_alternatives_have_the_labels_of_the_changes(found, energy):
 
 
 def test_every_labeling_is_in_one_cell(found, energy):
-    changed = changes_of(found, energy, IMAGE)
+    changed = changes_of(found, energy, IMAGE, NO_SHIFTS)
     inside = np.array([np.all([c.holds(ALL) for c in mode.constraints], 0) for mode in changed.modes])
     assert (inside.sum(0) == 1).all()
     for mode, cell in zip(changed.modes, inside, strict=True):
@@ -64,7 +65,7 @@ def test_every_labeling_is_in_one_cell(found, energy):
 
 
 def test_bounds_are_those_of_the_energy_and_below_log_z(found, energy):
-    changed = changes_of(found, energy, IMAGE)
+    changed = changes_of(found, energy, IMAGE, NO_SHIFTS)
     for mode in changed.modes:
         q = mode.marginals.astype(np.float64)
         entropy = -(q * np.log(np.maximum(q, 1e-300))).sum()
@@ -73,7 +74,7 @@ def test_bounds_are_those_of_the_energy_and_below_log_z(found, energy):
 
 
 def test_the_tree_leads_to_the_modes(found, energy, tmp_path):
-    changed = changes_of(found, energy, IMAGE)
+    changed = changes_of(found, energy, IMAGE, NO_SHIFTS)
     for node in changed.tree:
         if node.mode >= 0:
             path, at = [], node
@@ -88,7 +89,7 @@ def test_the_tree_leads_to_the_modes(found, energy, tmp_path):
 
 def test_a_doubtful_change_has_no_cell(found, energy):
     doubtful = Mode(_mode(found.labelings()[1], sure=0.4), -9.0)
-    changed = changes_of(MixturePosterior((found.modes[0], doubtful)), energy, IMAGE)
+    changed = changes_of(MixturePosterior((found.modes[0], doubtful)), energy, IMAGE, NO_SHIFTS)
     assert len(changed.modes) == 1
     assert changed.modes[0].constraints == ()
 
@@ -103,7 +104,7 @@ def test_a_change_with_straight_edges_is_refined_to_follow_the_image():
     energy = mf.DenseCRF(np.full((80, 48, 2), (0.0, 9.0)), [])
     changes = np.stack([disc & ~disc, window])[..., None]
     found = tuple(Mode(q, 0.0) for q in np.where(changes, (0.001, 0.999), (0.999, 0.001)))
-    _, changed = changes_of(MixturePosterior(found), energy, image).labelings() > 0
+    _, changed = changes_of(MixturePosterior(found), energy, image, np.zeros((80, 48, 2))).labelings() > 0
     assert not ImageEdges(image).follow(window)
     assert ImageEdges(image).follow(changed)
     assert (changed != disc).sum() < 0.1 * (window != disc).sum()

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features, colour_levels, main_labels
+from mixfield.apps.change_features import (
+    ChangeFeatures,
+    Logistic,
+    Unchanged,
+    change_features,
+    colour_levels,
+    main_labels,
+)
 
 
 @pytest.fixture
@@ -18,33 +25,65 @@ def change():
     return evidence, root, labels
 
 
+def features_of(evidence, root, labels, image=None):
+    return Unchanged(evidence, root, image).change(labels)
+
+
 def test_features_are_the_mean_probability_of_the_new_labels_and_the_share(change):
-    features = ChangeFeatures.of(*change)
+    features = features_of(*change)
     assert features.logit == pytest.approx(np.log(0.2 / 0.8))
     assert features.log_share == pytest.approx(np.log(8 / 20))
 
 
 def test_no_change_is_improbable(change):
     evidence, root, _ = change
-    features = ChangeFeatures.of(evidence, root, root)
+    features = features_of(evidence, root, root)
     assert features.logit < -6
     assert np.isfinite(features.log_share)
 
 
 def test_the_identity_gives_the_probability_of_the_evidence(change):
-    assert Logistic(slope=1.0).probability(ChangeFeatures.of(*change)) == pytest.approx(0.2)
+    assert Logistic(slope=1.0).probability(features_of(*change)) == pytest.approx(0.2)
 
 
 def test_the_score_is_a_sum():
-    features = ChangeFeatures(logit=2.0, log_share=-1.5, colour=0.25, peak=3.0)
-    model = Logistic(intercept=0.5, slope=0.7, area=0.3, colour=-2.0, peak=0.1)
-    assert model.score(features) == pytest.approx(0.5 + 0.7 * 2.0 - 0.3 * 1.5 - 2.0 * 0.25 + 0.1 * 3.0)
+    features = ChangeFeatures(logit=2.0, log_share=-1.5, colour=0.25, gain=0.1, growth=3.0)
+    model = Logistic(intercept=0.5, slope=0.7, area=0.3, colour=-2.0, gain=5.0, growth=0.2)
+    assert model.score(features) == pytest.approx(0.5 + 0.7 * 2.0 - 0.3 * 1.5 - 2.0 * 0.25 + 5.0 * 0.1 + 0.2 * 3.0)
 
 
-def test_the_peak_is_that_of_the_new_label_anywhere(change):
+def test_the_growth_compares_the_new_label_with_its_probability(change):
     evidence, root, labels = change
-    evidence[3, 4] = 0.1, 0.9
-    assert ChangeFeatures.of(evidence, root, labels).peak == pytest.approx(np.log(9.0))
+    expected = np.log((8 / 20 + 1e-4) / (evidence[..., 1].mean() + 1e-4))
+    assert features_of(evidence, root, labels).growth == pytest.approx(expected)
+
+
+def test_the_gain_is_the_difference_of_expected_ious():
+    """Against sums over all pixels, label by label."""
+    rng = np.random.default_rng(0)
+    evidence = rng.dirichlet(np.ones(4), (20, 30))
+    root, labels = rng.integers(0, 4, (20, 30)), rng.integers(0, 3, (20, 30))
+    labels[:, 5:] = root[:, 5:]
+
+    def expected(of):
+        total, weights = 0.0, 0.0
+        for label in range(4):
+            given, area = evidence[..., label].mean(), (of == label).mean()
+            right = evidence[of == label][:, label].sum() / of.size
+            present = 1 - np.exp(-max(given, area) / 0.01)
+            total, weights = total + present * right / (given + area - right), weights + present
+        return total / weights
+
+    assert features_of(evidence, root, labels).gain == pytest.approx(expected(labels) - expected(root), abs=1e-9)
+
+
+def test_weights_are_relative_to_the_root_mode(change):
+    evidence, root, labels = change
+    both = change_features(evidence, np.stack([labels, root]), 1, None)
+    model = Logistic(intercept=0.3, slope=0.7)
+    first, second = model.weights(both, 1)
+    assert first / second == pytest.approx(np.exp(model.score(both[0])))
+    assert first + second == pytest.approx(1.0)
 
 
 def test_colours_are_compared_with_the_rest_of_the_old_label(change):
@@ -59,7 +98,7 @@ def test_colours_are_compared_with_the_rest_of_the_old_label(change):
     assert colour(np.zeros((4, 5, 3))) == pytest.approx(1.0)
     assert colour(None) == 0.0
     everything = np.ones_like(root)
-    assert ChangeFeatures.of(evidence, root, everything, colour_levels(image)).colour == 0.0
+    assert features_of(evidence, root, everything, image).colour == 0.0
 
 
 def test_colours_have_four_levels_of_each_channel():

@@ -18,9 +18,10 @@ PLAIN = FieldModel(
     exponent=1.0,
     kernels=mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=5, srgb=10, weight=3),
     answer=Logistic(slope=1.0),
-    weight=Logistic(0.5, 0.5, 0.2, -0.3, 0.1),
+    hypothesis=Logistic(slope=0.5),
+    weight=Logistic(0.5, 0.5, 0.2, -0.3, 0.1, 0.2),
     blending=Blend(0.2, 0.8),
-    least_useful=0.0,
+    least_gain=0.0,
     images=3,
     fingerprint="0123456789abcdef",
     table=(Measure("mean IoU", 0.5, 0.6, 0.05, 0.15),),
@@ -63,7 +64,7 @@ def test_marginals_have_a_lower_loss_than_the_mean_field(doubtful):
 
 
 def test_alternatives_of_little_use_are_left_out(doubtful):
-    posterior = mf.segment(*doubtful, n_modes=3, model=replace(PLAIN, least_useful=0.9))
+    posterior = mf.segment(*doubtful, n_modes=3, model=replace(PLAIN, least_gain=0.9))
     assert len(posterior.modes) == 1
     assert any("no doubt" in note for note in posterior.notes)
     assert [node.mode for node in posterior.tree if node.mode >= 0] == [0]
@@ -133,7 +134,7 @@ def test_saved_and_loaded(tmp_path, model):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda text: text.replace("version = 1", "version = 2"), "of this version"),
+        (lambda text: text.replace("version = 2", "version = 1"), "of this version"),
         (lambda text: text.replace("exponent = 1.0", 'exponent = "x"', 1), "damaged"),
         (lambda text: text.replace("sxy = 5.0", "sxy = -5.0"), "damaged"),
         (lambda text: text + "[", "not a field model"),

@@ -11,16 +11,17 @@ from mixfield.apps import mode_calibration
 from mixfield.apps.change_features import ChangeFeatures, Logistic
 from mixfield.apps.field_model import FieldModel
 from mixfield.apps.mode_calibration import LEAST, Modes, calibrated, held_out_loss, log_loss, mixture
+from mixfield.apps.offers import Comparison
 from mixfield.mixture.calibration import Blend
 
-ANSWER = Logistic(-0.5, 1.2, 0.3, colour=-0.8, peak=0.4)
-MODEL = FieldModel(1.0, None, Logistic(slope=1.0), Logistic(), Blend(1.0, 0.0))
+ANSWER = Logistic(-0.5, 1.2, 0.3, colour=-0.8, gain=4.0, growth=0.4)
+MODEL = FieldModel(1.0, None, Logistic(slope=1.0), Logistic(), Logistic(), Blend(1.0, 0.0))
 
 
 def modes(rng, count=4, pixels=300):
     """Modes of one image: each change is better with the probability of `ANSWER`, and then has the best IoU."""
     features = [
-        ChangeFeatures(rng.normal(-1, 1), rng.uniform(-4, -1), rng.uniform(0, 1), rng.normal(1, 1))
+        ChangeFeatures(rng.normal(-1, 1), rng.uniform(-4, -1), rng.uniform(0, 1), rng.normal(0, 0.1), rng.normal(1, 1))
         for _ in range(count)
     ]
     better = np.array([0.0, *(float(rng.random() < ANSWER.probability(one)) for one in features[1:])])
@@ -28,8 +29,8 @@ def modes(rng, count=4, pixels=300):
     evidence = np.full((pixels, 3), 0.2) + 0.4 * np.eye(3)[np.where(rng.random(pixels) < 0.6, labels, (labels + 1) % 3)]
     marginals = np.stack([rng.dirichlet(np.ones(3), pixels) for _ in range(count)])
     apart = np.full((count, count), 0.1) - 0.1 * np.eye(count)
-    follow = np.ones(count, bool)
-    return Modes(tuple(features), better, better + 0.5, follow, apart, marginals, evidence, evidence.mean(0), labels)
+    follow, compared = np.ones(count, bool), Comparison(apart, 1.0 - 2.0 * apart)
+    return Modes(tuple(features), better, better + 0.5, follow, compared, marginals, evidence, evidence.mean(0), labels)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,8 @@ def test_planted_answers_are_recovered():
     assert fitted.answer.slope == pytest.approx(ANSWER.slope, abs=0.25)
     assert fitted.answer.area == pytest.approx(ANSWER.area, abs=0.2)
     assert fitted.answer.colour == pytest.approx(ANSWER.colour, abs=0.4)
-    assert fitted.answer.peak == pytest.approx(ANSWER.peak, abs=0.2)
+    assert fitted.answer.gain == pytest.approx(ANSWER.gain, abs=1.5)
+    assert fitted.answer.growth == pytest.approx(ANSWER.growth, abs=0.2)
 
 
 def test_marginals_that_say_nothing_get_a_small_exponent(images, monkeypatch):
@@ -83,12 +85,26 @@ def test_alternatives_that_are_not_offered_do_not_count(images, fitted):
 
 
 def test_close_alternatives_are_offered_once(images, fitted):
-    close = replace(images[0], apart=np.full((4, 4), 0.1) - 0.09 * np.eye(4)[[0, 2, 1, 3]] - 0.1 * np.eye(4))
-    assert len(close.offered(replace(fitted, least_useful=0.0)).features) == 3
+    apart = np.full((4, 4), 0.1) - 0.09 * np.eye(4)[[0, 2, 1, 3]] - 0.1 * np.eye(4)
+    close = replace(images[0], comparison=Comparison(apart, 1.0 - 2.0 * apart))
+    assert len(close.offered(replace(fitted, least_gain=0.0)).features) == 3
+
+
+def test_the_hypotheses_are_the_best_modes(images):
+    """Where the best mode is always the one with the largest probability, its weight is large."""
+    sure = [replace(image, ious=np.array([0.0, *(one.logit for one in image.features[1:])])) for image in images]
+    assert calibrated(MODEL, sure).hypothesis.slope > 3
 
 
 def test_offers_stop_where_alternatives_gain_less_than_they_cost(images):
-    """The change of a mode gains either much or nothing, whatever its usefulness."""
+    """Alternatives gain nothing, or as much as they are expected to add."""
     worthless = [replace(image, ious=np.array([0.5, *[0.4] * 3])) for image in images[:40]]
-    assert calibrated(MODEL, worthless).least_useful == max(LEAST)
-    assert calibrated(MODEL, [replace(image, ious=np.arange(4.0)) for image in images[:40]]).least_useful < 0.02
+    assert calibrated(MODEL, worthless).least_gain == max(LEAST)
+    compared = Comparison(images[0].comparison.apart, 1.0 - 0.2 * images[0].comparison.apart)
+    even = [replace(image, ious=0.5 + 0.02 * np.arange(4.0), comparison=compared) for image in images[:40]]
+    fitted = calibrated(MODEL, even)
+    assert fitted.least_gain < max(LEAST)
+    gains = [
+        [image.ious[image.kept(one)].max() - 0.5 for image in even] for one in (fitted, replace(fitted, least_gain=0.0))
+    ]
+    assert np.sum(gains[0]) >= (1 - mode_calibration.LOST) * np.sum(gains[1])

@@ -9,7 +9,8 @@ from large_images import several_blocks
 
 import mixfield as mf
 from mixfield.apps.blocks import blocks_of
-from mixfield.apps.change_features import ChangeFeatures, colour_levels
+from mixfield.apps.change_features import Unchanged
+from mixfield.large import block_alternatives as module
 from mixfield.large.block_alternatives import block_alternatives
 from mixfield.large.block_evidence import ScoreOptions, block_evidence
 
@@ -39,19 +40,21 @@ def test_components_are_alternatives_of_their_own():
     np.testing.assert_allclose([one.probability for one in found], 1 / (1 + np.exp(2.0)))
 
 
-def test_a_model_gives_each_region_its_probability():
+def test_a_model_gives_each_region_its_probability(monkeypatch):
     evidence, posterior = two_modes([LARGE, SMALL_ONE])
-    model = replace(mf.FieldModel.default(), least_useful=0.0)
+    model = mf.FieldModel.default()
+    monkeypatch.setattr(module, "LEAST_USEFUL", 0.0)
     block = blocks_of((80, 112), (80, 112), 0)[0]
     found = block_alternatives(posterior, evidence, block, block.core, model)
-    labels, colours = np.zeros((80, 112), int), colour_levels(evidence.picture)
+    labels = np.zeros((80, 112), int)
+    unchanged = Unchanged(evidence.probs, labels, evidence.picture)
     for one in found:
         changed = labels.copy()
         changed[one.window] = 1
-        expected = model.answer.probability(ChangeFeatures.of(evidence.probs, labels, changed, colours))
+        expected = model.answer.probability(unchanged.change(changed))
         assert one.probability == expected
-    strict = replace(model, least_useful=found[0].probability)
-    assert not block_alternatives(posterior, evidence, block, block.core, strict)
+    monkeypatch.setattr(module, "LEAST_USEFUL", found[0].probability)
+    assert not block_alternatives(posterior, evidence, block, block.core, model)
 
 
 def test_only_regions_that_touch_the_core():

@@ -24,13 +24,13 @@ def problem():
 
 def test_calibrated_modes_are_questions(problem):
     image, probs, kernels = problem
-    model = replace(FieldModel.default(), kernels=kernels, least_useful=0.0)
+    model = replace(FieldModel.default(), kernels=kernels, least_gain=0.0)
     posterior = mf.segment(image, probs, 2, model=model)
     first, second = about_modes(posterior, [0.0, 0.5], ["wall", "door"])
     assert first == "mean field"
     assert second == questions(posterior)[0].text(["wall", "door"])
     assert not is_without_doubt(posterior)
-    assert is_without_doubt(mf.segment(image, probs, 2, model=replace(model, least_useful=2.0)))
+    assert is_without_doubt(mf.segment(image, probs, 2, model=replace(model, least_gain=2.0)))
 
 
 def test_other_modes_have_their_share_of_pixels(problem):

@@ -1,0 +1,81 @@
+"""Which alternatives to offer: a short list from which a person takes the best.
+
+Labelings are hypotheses of the truth with weights w_h.  A list S is worth what the best of it is expected to reach,
+``sum_h w_h max(IoU(s, h) for s in S)``.  This is submodular: taking one after the other, always the one that adds most,
+reaches at least 63 % of what the best list reaches.  What the next one adds says when to stop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+DISTINCT = 0.02  # share of pixels by which an alternative must differ from all others
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How much K labelings differ from each other.
+
+    Attributes
+    ----------
+    apart : (K, K) shares of the pixels on which two of them differ.
+    ious : (K, K) mean IoUs over the labels that one of the two has.
+    """
+
+    apart: Floats
+    ious: Floats
+
+    @staticmethod
+    def of(labelings: NDArray[np.integer]) -> Comparison:
+        """The comparison of labelings (K, *shape)."""
+        count = len(labelings)
+        parts, pixels = _equal_pixels(labelings.reshape(count, -1))
+        same, ratios, seen = (np.zeros((count, count)) for _ in range(3))
+        for label in np.unique(parts):
+            has = (parts == label).astype(np.float64)
+            common, areas = (has * pixels) @ has.T, has @ pixels
+            either = areas[:, None] + areas - common
+            same += common
+            ratios += common / np.maximum(either, 1)
+            seen += either > 0
+        return Comparison(1.0 - same / pixels.sum(), ratios / seen)
+
+    def take(self, modes: list[int]) -> Comparison:
+        """The comparison of some of the labelings."""
+        return Comparison(self.apart[np.ix_(modes, modes)], self.ious[np.ix_(modes, modes)])
+
+    def order(self, weights: Floats, root: int, allowed: NDArray[np.bool_]) -> tuple[list[int], Floats]:
+        """The root labeling and those worth a slot, the one that adds most first, and what each one adds.
+
+        Parameters
+        ----------
+        weights : (K,) of the labelings as hypotheses.
+        root : the labeling that comes first.
+        allowed : (K,) which of them may be offered; others are no hypotheses either.
+        """
+        weights = np.where(allowed, weights, 0.0)
+        weights = weights / weights.sum()
+        chosen, added, best = [root], [float("inf")], self.ious[root]
+        while (free := allowed & (self.apart[:, chosen] >= DISTINCT).all(1)).any():
+            gains = np.where(free, np.maximum(self.ious - best, 0.0) @ weights, -1.0)
+            chosen.append(int(gains.argmax()))
+            added.append(float(gains.max()))
+            best = np.maximum(best, self.ious[chosen[-1]])
+        return chosen, np.array(added)
+
+
+def _equal_pixels(labelings: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Labels (K, m) and numbers (m,) of the groups of pixels that are the same in all labelings (K, n)."""
+    groups = np.zeros(labelings.shape[1], np.int64)
+    for labels in labelings:
+        keys = groups * (int(labels.max()) + 1) + labels
+        occurs = np.bincount(keys) > 0
+        groups = (np.cumsum(occurs) - 1)[keys]  # numbered from 0 without gaps
+    some = np.empty(int(groups.max()) + 1, np.int64)
+    some[groups] = np.arange(len(groups))  # a pixel of each group
+    return np.asarray(labelings[:, some], np.int64), np.bincount(groups)

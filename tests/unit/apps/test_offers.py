@@ -1,0 +1,64 @@
+"""Lists of alternatives: comparisons against plain sums, the greedy order against enumeration."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from mixfield.apps.offers import DISTINCT, Comparison
+from mixfield.metrics.segmentation import mean_iou
+
+
+@pytest.fixture
+def labelings():
+    rng = np.random.default_rng(3)
+    coarse = rng.integers(0, 4, (6, 5, 4))
+    return np.repeat(np.repeat(coarse, 4, 1), 5, 2)
+
+
+def test_comparisons_are_those_of_single_pairs(labelings):
+    found = Comparison.of(labelings)
+    for j, one in enumerate(labelings):
+        for k, other in enumerate(labelings):
+            assert found.apart[j, k] == pytest.approx((one != other).mean())
+            assert found.ious[j, k] == pytest.approx(mean_iou([other], [one]))
+    some = found.take([4, 1])
+    assert some.apart.tolist() == found.apart[np.ix_([4, 1], [4, 1])].tolist()
+    assert some.ious[0, 1] == found.ious[4, 1]
+
+
+def _worth(found, weights, chosen):
+    return float(weights @ found.ious[list(chosen)].max(0))
+
+
+def test_each_choice_adds_most_and_the_sum_is_what_the_list_is_worth(labelings):
+    found, weights = Comparison.of(labelings), np.array([0.3, 0.1, 0.25, 0.05, 0.2, 0.1])
+    order, added = found.order(weights, 2, np.ones(6, bool))
+    assert order[0] == 2
+    assert sorted(order) == list(range(6))
+    for count in range(1, 6):
+        options = [_worth(found, weights, [*order[:count], k]) for k in range(6) if k not in order[:count]]
+        assert _worth(found, weights, order[: count + 1]) == pytest.approx(max(options))
+    assert added[1:].sum() == pytest.approx(_worth(found, weights, range(6)) - _worth(found, weights, [2]))
+    best = max(_worth(found, weights, [2, *some]) for some in combinations([0, 1, 3, 4, 5], 2))
+    start = _worth(found, weights, [2])
+    assert _worth(found, weights, order[:3]) - start >= 0.63 * (best - start)
+
+
+def test_close_and_forbidden_labelings_are_left_out(labelings):
+    close = labelings[1].copy()
+    close.ravel()[: int(0.5 * DISTINCT * close.size)] += 1
+    found = Comparison.of(np.concatenate([labelings, close[None]]))
+    order, _ = found.order(np.ones(7), 0, np.array([True, True, False, True, True, True, True]))
+    assert 2 not in order
+    assert (1 in order) != (6 in order)
+
+
+def test_forbidden_labelings_are_no_hypotheses(labelings):
+    found, allowed = Comparison.of(labelings), np.array([True, True, True, True, True, False])
+    without = Comparison.of(labelings[:5]).order(np.full(5, 0.2), 0, allowed[:5])
+    order, added = found.order(np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.5]), 0, allowed)
+    assert order == without[0]
+    np.testing.assert_allclose(added[1:], without[1][1:])
