@@ -105,9 +105,11 @@ def detector(data: Path) -> Row:
     inside = {f: p[((p >= AREA[:2]) & (p <= AREA[2:])).all(1)] for f, p in detected.feet.items()}
     found = {"detector": inside}
     for name, maps in {"cells": detected.cells(scene.ground), "blobs": detected.blobs(scene.ground)}.items():
-        found[name] = _tracked(track(maps, scene, frame_rate=recording.frame_rate), scene, frames)
+        tracks = track(maps, scene, frame_rate=recording.frame_rate)
+        found[name] = _tracked(tracks, scene, frames)
     boxes = read_detections(recording.folder / FILE)
-    found["boxes"] = _tracked(track(boxes, scene, frame_rate=recording.frame_rate), scene, frames)
+    for name, doors in {"boxes": None, "boxes, doors at the border": "border"}.items():
+        found[name] = _tracked(track(boxes, scene, frame_rate=recording.frame_rate, doors=doors), scene, frames)
     return {name: score("PETS", truth, [one]) for name, one in found.items()}
 
 

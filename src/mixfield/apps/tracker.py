@@ -29,6 +29,7 @@ MAX_SPEED = 2.5  # metres per second
 WALKING = 0.9  # metres per second, standard deviation along an axis of people who walk at 1.3 m/s in any direction
 LOCALISATION = 0.2  # metres, standard deviation of the error of a position from frame to frame
 ENTRY_COST = 5.0  # nats
+DOORS = ("border", "anywhere")  # if the first frame is a posterior, and if it is a map or detections
 RECALL = 0.9
 CLIP = 1e-6
 LAG = 100  # frames
@@ -114,7 +115,7 @@ class Tracker:
         max_speed: float = MAX_SPEED,
         step_deviation: float | None = None,
         prior: float | None = None,
-        doors: str | ArrayLike = "border",
+        doors: str | ArrayLike | None = None,
         entry_cost: float = ENTRY_COST,
         clip: float = CLIP,
         price: Price = posterior_price,
@@ -129,11 +130,13 @@ class Tracker:
             raise MixfieldError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
         self.ground, self.frame_rate = scene if isinstance(scene, Ground) else scene.ground, frame_rate
         step = (frame_rate, max_speed, step_deviation, prior)
-        self.motion = _motion(self.ground, *step, _doors(doors, self.ground), entry_cost)
+        places = DOORS if doors is None else (doors, doors)
+        self._motions = [_motion(self.ground, *step, _doors(one, self.ground), entry_cost) for one in places]
+        self.motion = self._motions[0]
         self._clip, self._price = clip, price
         self._evidence = EvidenceStream(self.ground, cameras_of(scene, homography), recall)
-        cut, limits = windows or Windows.of_lag(lag), Limits(nodes, time_limit)
-        self._choice = WindowStream(self.motion, windows=cut, limits=limits)
+        self._windows, self._limits = windows or Windows.of_lag(lag), Limits(nodes, time_limit)
+        self._choice: WindowStream | None = None  # begins with the first frame
         self._open: deque[CellEvidence] = deque()
 
     def update(self, frame: Any) -> list[TrackSegment]:
@@ -146,10 +149,14 @@ class Tracker:
     def finish(self) -> list[TrackSegment]:
         """The segments of the frames that are not final yet; nothing can be added any more."""
         waiting = [segment for one in self._evidence.finish() for segment in self._add(one)]
-        return waiting + [self._finished(segment) for segment in self._choice.finish()]
+        last = [] if self._choice is None else self._choice.finish()
+        return waiting + [self._finished(segment) for segment in last]
 
     def _add(self, one: CellEvidence) -> list[TrackSegment]:
         self._open.append(one)
+        if self._choice is None:
+            self.motion = self._motions[one.detected]
+            self._choice = WindowStream(self.motion, windows=self._windows, limits=self._limits)
         costs = frame_costs(one.weights, one.presence, clip=self._clip, price=self._price)
         return [self._finished(segment) for segment in self._choice.update(costs)]
 

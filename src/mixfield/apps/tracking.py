@@ -149,7 +149,7 @@ def track(
     max_speed: float = MAX_SPEED,
     step_deviation: float | None = None,
     prior: float | None = None,
-    doors: str | ArrayLike = "border",
+    doors: str | ArrayLike | None = None,
     entry_cost: float = ENTRY_COST,
     clip: float = CLIP,
     price: Price = posterior_price,
@@ -181,7 +181,8 @@ def track(
         where people hide each other for some frames.  By default each frame counts with its own prior, as in the
         article.
     doors : where tracks begin and end: ``"border"``, ``"anywhere"``, ``"nowhere"``, or (rows, columns) booleans.  In
-        the first and the last frame they begin and end anywhere.
+        the first and the last frame they begin and end anywhere.  By default at the border if the first frame is a
+        posterior, and anywhere if it is a map or detections: a detector loses people for many frames wherever they are.
     entry_cost : cost of each track in nats: minus the log-probability that a person enters.  0 in the article, where a
         track at a door can end and begin again for nothing; 45 in its authors' program.
     clip : probabilities are clipped to this distance from 0 and 1.

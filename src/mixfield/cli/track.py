@@ -45,7 +45,10 @@ def track(
         float | None, typer.Option(help="Frames per second.  [default: of the scene or its video]")
     ] = None,
     max_speed: Annotated[float, typer.Option(help="Metres per second, with a frame rate.")] = 2.5,
-    doors: Annotated[str, typer.Option(help="Where people come and go: border, anywhere or nowhere.")] = "border",
+    doors: Annotated[
+        str | None,
+        typer.Option(help="Where people come and go: border (default), anywhere (default of detections) or nowhere."),
+    ] = None,
     entry_cost: Annotated[float | None, typer.Option(help="What each track must earn, in nats.")] = None,
     price: Annotated[str, typer.Option(help="Of a mode: posterior, or printed (as in the paper).")] = "posterior",
     window: Annotated[int, typer.Option(min=2, help="Frames solved together.")] = 100,

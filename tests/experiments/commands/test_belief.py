@@ -51,7 +51,8 @@ def test_every_row_is_printed(stills):
         "best of the first 8 above mean field",
         "settled changes above the first answer",
         "| alternatives with straight edges",
-        "above that of DivMBest",
+        "best of the first 8 above that of DivMBest",
+        "best of 8 without an end of the list above that of DivMBest",
     ):
         assert page.count(row) == 2
     results = json.loads((stills / "out" / "belief.json").read_text())

@@ -81,3 +81,16 @@ def test_nothing_after_the_end(walk):
 def test_wrong_options_are_named(options, sentence):
     with pytest.raises(MixfieldError, match=sentence):
         mf.Tracker(Ground((4, 4), 0.5), **options)
+
+
+def test_people_appear_anywhere_in_detections_and_at_the_border_in_posteriors():
+    maps = np.full((20, 9, 9), 1e-3)
+    maps[5:15, 4, 4] = 0.95  # somebody in the middle of the ground, in the middle of the sequence
+    posteriors = [mf.MixturePosterior((mf.Mode(np.stack([1 - q, q], -1), 0.0),)) for q in maps]
+    ground = Ground((9, 9), 0.5)
+    for frames, found in ((maps, 10), (posteriors, 0)):
+        segments = streamed(mf.Tracker(ground, lag=LAG), frames)
+        assert sum(len(one.table) for one in segments) == len(mf.track(frames, ground).table) == found
+    border = mf.track(maps, ground, doors="border").table  # unseen before and after
+    assert (border["frame"].min(), border["frame"].max()) == (0, 19)
+    assert len(mf.track(posteriors, ground, doors="anywhere").table) == 10
