@@ -12,6 +12,9 @@ ONE_HOT = (
     "The weights by the energy are one-hot: it counts every pixel as independent evidence, so that they say which mode "
     "the energy prefers, not how probable it is."
 )
+TWO_PROBABILITIES = (
+    "The probability of a mode is that it is the best by mean IoU; the odds of a question are about its region."
+)
 
 
 def about_modes(posterior: MixturePosterior, differs: Sequence[float], names: Sequence[str] = ()) -> list[str]:
