@@ -62,12 +62,12 @@ def test_logistic_is_exact_to_the_last_bits():
 def test_ascend_and_update(mixed_ising):
     form, weight, bias = _walking_order(mixed_ising)
     p = np.random.default_rng(7).random((2, 9))
-    ours, sweeps, changes = p.copy(), np.zeros(2, np.int32), np.zeros(2)
+    ours, sweeps, changes = p.copy(), np.zeros(2, np.int32), np.full(2, np.inf)
     biases = np.stack([bias, bias + 0.3])
     bias_of = np.array([1, 0], np.int32)
     beta = np.array([1.0, 0.4])
-    binary_batch.ascend(form.graph, biases, bias_of, beta, 1e-5, 200, 0, 2, ours, sweeps, changes)
     for k in range(2):
+        binary.ascend_one(form.graph, biases[bias_of[k]], beta[k], 1e-5, 200, k, ours[k], sweeps, changes)
         twin, n_sweeps, change = naive.binary_ascend(weight, biases[bias_of[k]], beta[k], range(9), p[k], 1e-5, 200)
         np.testing.assert_allclose(ours[k], twin, rtol=0, atol=1e-12)
         assert sweeps[k] == n_sweeps > 1
