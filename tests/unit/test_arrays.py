@@ -138,3 +138,11 @@ def test_tensors_with_gradients_pass_every_door(door):
 def test_masked_entries_are_refused_at_every_door(door):
     with pytest.raises(MixfieldError, match="is a masked array"):
         doors(lambda array: np.ma.masked_array(array, np.ones(array.shape, bool)))[door]()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.float64])
+@pytest.mark.parametrize("side", [1, 2, 3])
+def test_block_means_cut_squares_at_the_edges(side, dtype):
+    values = (np.random.default_rng(0).random((7, 8)) * 250).astype(dtype)
+    expected = [[values[y : y + side, x : x + side].mean() for x in range(0, 8, side)] for y in range(0, 7, side)]
+    np.testing.assert_allclose(_arrays.block_means(values, side), expected, rtol=1e-14)

@@ -105,14 +105,12 @@ class Occupancy:
     @cached_property
     def views(self) -> Views:
         """Masks and rectangles as arrays of `kernels.silhouettes`."""
-        weighted = [mask * weight for mask, weight in zip(self.masks, self._weights, strict=True)]
-        blocks = [
-            np.stack([_blocks(image, *view.edges) for image in (weight, mask)], axis=-1)
-            for weight, mask, view in zip(self._weights, weighted, self._views, strict=True)
-        ]
+        images = [(weight, weight * mask) for weight, mask in zip(self._weights, self.masks, strict=True)]
+        blocks = [_blocks(one, *view.edges) for one, view in zip(images, self._views, strict=True)]
+        whole = np.array([[image.sum() for image in one] for one in images])
+        bare = whole - [[block[..., k].sum() for k in range(2)] for block in blocks]
         seen = [np.flatnonzero(view.visible) for view in self._views]
         power = FORMS[self._form]
-        area = np.array([weight.sum() for weight in self._weights])
         return kernels.silhouettes.Views(
             height=np.array([len(block) for block in blocks], np.int32),
             width=np.array([block.shape[1] for block in blocks], np.int32),
@@ -121,10 +119,10 @@ class Occupancy:
             rectangle_start=_starts([len(cells) for cells in seen]),
             cell=np.concatenate(seen).astype(np.uint32),
             corner=np.concatenate([view.corners for view in self._views]),
-            area=area,
-            bare=area - np.array([block[..., 0].sum() for block in blocks]),
-            bare_mask=np.array([m.sum() - block[..., 1].sum() for m, block in zip(weighted, blocks, strict=True)]),
-            foreground=np.array([mask.sum() for mask in weighted]),
+            area=whole[:, 0],
+            bare=bare[:, 0],
+            bare_mask=bare[:, 1],
+            foreground=whole[:, 1],
             weight=1.0 / (max(power, 1) * np.array(self.variance)),
             power=power,
             noise=self._noise,
@@ -141,6 +139,11 @@ class Occupancy:
     def start(self) -> Floats:
         """(rows, columns, 2) marginals of the prior, at which a mean field begins."""
         return np.broadcast_to(np.exp(-self.prior_costs), (*self.shape, 2)).copy()
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """(rows, columns, 2) labels of each cell: all."""
+        return np.ones((*self.shape, 2), bool)
 
     @property
     def critical_temperature(self) -> float:
@@ -227,8 +230,9 @@ def _pixel_weights(view: View, form: str) -> Floats:
     return observed * view.person_weights if form == "local" else observed
 
 
-def _blocks(image: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-    """(H, W) sums of an image over the blocks between edges; zeros below pad H to a multiple of four."""
-    inside = image[rows[0] : rows[-1], columns[0] : columns[-1]]
-    sums = np.add.reduceat(np.add.reduceat(inside, rows[:-1] - rows[0], axis=0), columns[:-1] - columns[0], axis=1)
-    return np.pad(sums, ((0, -len(sums) % 4), (0, 0)))
+def _blocks(images: Sequence[Floats], rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
+    """(H, W, K) sums of K images over the blocks between edges; zeros below pad H to a multiple of four."""
+    sums = np.empty((-(-(len(rows) - 1) // 4) * 4, len(columns) - 1, len(images)))
+    for k, image in enumerate(images):
+        kernels.silhouettes.blocks(image, rows, columns, sums[..., k])
+    return sums

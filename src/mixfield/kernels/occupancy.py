@@ -5,8 +5,9 @@
 The released program has r = 0.2 for all cells and updates.  With ``adaptive`` rates, r_n falls when a_n turns and
 recovers as long as it moves in one direction (Jacobs 1988), so that oscillations die out.  An update adds at most as
 many people as the prior expects: an empty ground would otherwise be filled by the first update, since every person
-explains the same silhouettes, and emptied by the next forty.  And as soon as few cells move, most updates are of these
-alone (`restricted`).  Fixed points and the test of convergence, in updates of all cells, are the same.
+explains the same silhouettes, and emptied by the next forty.  As soon as few cells move, most updates are of these
+alone (`restricted`) and faster; cells that hardly move take their target at once, for there are many of them.  Fixed
+points and the test of convergence, in updates of all cells, are the same.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from mixfield.kernels.jit import Bools, Floats, Int32s, Integer, Real, UInt32s, 
 from mixfield.kernels.silhouettes import EMPTIEST, Views, corners, exponential, field, integrals, largest
 
 FASTER, SLOWER = 1.2, 0.7  # factors of a rate
-LOWEST, HIGHEST = 0.02, 0.2  # rates
-STILL = 0.1  # of the tolerance: cells that move by less may be left out of some updates
+LOWEST, HIGHEST, HIGHEST_OF_FEW = 0.02, 0.2, 0.8  # rates, the last as soon as few cells move
+STILL = 0.1  # of the tolerance: cells that move by less take their target, and may be left out of some updates
 FEW = 0.25  # share of the cells below which an update of those that move is worth its preparation
 SERIES = 10  # updates of the same cells
 
@@ -99,25 +100,6 @@ def ascend(
 
 
 @jit()
-def bounds(
-    views: Views, prior: Floats, temperature: Real, first: Integer, last: Integer, q: Floats, out: Floats
-) -> None:
-    """Fill ``out[first:last]`` with H - E / T of modes of ``q`` (K, N, 2), E as in `Occupancy.expected`."""
-    empty, costs, images = np.empty(q.shape[1]), np.empty((q.shape[1], 2)), np.empty((3, largest(views)))
-    for k in range(first, last):
-        for n in range(q.shape[1]):
-            empty[n] = min(max(q[k, n, 0], EMPTIEST), 1.0)
-        expected, entropy = field(views, empty, images, costs), 0.0
-        for n in range(q.shape[1]):
-            for x in range(2):
-                p = q[k, n, x]
-                if p > 0.0:
-                    expected += p * (costs[n, x] + prior[x])
-                    entropy -= p * math.log(p)
-        out[k] = entropy - expected / temperature
-
-
-@jit()
 def _state(views: Views, n: Integer) -> State:
     return State(
         np.empty(n), np.empty(n), np.empty(n), np.zeros((n, 2)), np.empty(n), np.empty(n), np.empty(n),
@@ -149,29 +131,32 @@ def _update(
         logit[m] = gain / temperature
         size[m] = -abs(logit[m])
     exponential(size[:count], e[:count])
+    highest = HIGHEST if count > FEW * empty.shape[0] else HIGHEST_OF_FEW
     largest_step, added = 0.0, 0.0
     for m in range(count):
         n = cells[m]
         step = (e[m] if logit[m] > 0.0 else 1.0) / (1.0 + e[m]) - empty[n]
         if rule.adaptive:
-            state.rate[n] = _next_rate(state.rate[n], step * state.step[n])
+            state.rate[n] = _next_rate(state.rate[n], step * state.step[n], highest)
         state.step[n] = step
         largest_step = max(largest_step, abs(step))
         added -= min(state.rate[n] * step, 0.0)
     expected = max(1.0, math.exp(-prior[1]) * empty.shape[0])
     slower = expected / added if rule.adaptive and added > expected else 1.0
+    still = STILL * rule.tolerance / rule.rate if rule.adaptive else 0.0
     for m in range(count):
         n = cells[m]
         rate = state.rate[n] * (slower if state.step[n] < 0.0 else 1.0)
+        rate = 1.0 if abs(state.step[n]) < still else rate
         empty[n] = min(max(empty[n] + rate * state.step[n], EMPTIEST), 1.0)
     return rule.rate * largest_step
 
 
 @jit(inline="always")
-def _next_rate(rate: float, agreement: float) -> float:
-    """The rate after two steps with this product."""
+def _next_rate(rate: float, agreement: float, highest: float) -> float:
+    """The rate after two steps with this product; it does not grow beyond ``highest``."""
     if agreement > 0.0:
-        return min(FASTER * rate, HIGHEST)
+        return max(rate, min(FASTER * rate, highest))
     return max(SLOWER * rate, LOWEST) if agreement < 0.0 else rate
 
 
@@ -217,16 +202,15 @@ def restricted(views: Views, cells: UInt32s, empty: Floats, images: Floats) -> V
         integrals(difference.reshape(rows, columns), old, image)
         own = corner[rectangle_start[c] : rectangle_start[c + 1]]
         row, column = _edges(own // columns, rows), _edges(own % columns, columns)
-        height[c], width[c] = -(-max(row.shape[0] - 1, 0) // 4) * 4, max(column.shape[0] - 1, 0)
+        height[c], width[c] = -(-(row.shape[0] - 1) // 4) * 4, column.shape[0] - 1
         block_start[c + 1] = block_start[c] + height[c] * width[c]
-        new = block[block_start[c] : block_start[c + 1]].reshape(height[c], width[c], 2)
-        inside, inside_mask = _fill(image, row, column, new)
-        bare[c] = views.bare[c] + image[-1, -1, 0] - inside
-        bare_mask[c] = views.bare_mask[c] + image[-1, -1, 1] - inside_mask
+        _fill(image, row, column, block[block_start[c] : block_start[c + 1]].reshape(height[c], width[c], 2))
+        bare[c] = views.bare[c] + image[-1, -1, 0] - image[row[-1], column[-1], 0]
+        bare_mask[c] = views.bare_mask[c] + image[-1, -1, 1] - image[row[-1], column[-1], 1]
+        y, x = np.searchsorted(row, np.arange(rows)), np.searchsorted(column, np.arange(columns))
         for v in range(own.shape[0]):
             for j in range(4):
-                y, x = np.searchsorted(row, own[v, j] // columns), np.searchsorted(column, own[v, j] % columns)
-                own[v, j] = y * (width[c] + 1) + x
+                own[v, j] = y[own[v, j] // columns] * (width[c] + 1) + x[own[v, j] % columns]
     return Views(
         height, width, block_start, block[: block_start[-1]], rectangle_start, cell, corner, views.area, bare,
         bare_mask, views.foreground, views.weight, views.power, views.noise, views.ignored, cells,
@@ -235,8 +219,8 @@ def restricted(views: Views, cells: UInt32s, empty: Floats, images: Floats) -> V
 
 @jit()
 def _edges(values: UInt32s, count: Integer) -> UInt32s:
-    """The distinct ones of values (V, 4) below ``count``, sorted."""
-    found = np.zeros(count, np.bool_)
+    """Zero, and the distinct ones of values (V, 4) below ``count``, sorted."""
+    found = np.arange(count) == 0
     for v in range(values.shape[0]):
         for j in range(4):
             found[values[v, j]] = True
@@ -244,16 +228,15 @@ def _edges(values: UInt32s, count: Integer) -> UInt32s:
 
 
 @jit()
-def _fill(image: Floats, row: UInt32s, column: UInt32s, block: Floats) -> tuple[float, float]:
-    """Sums over the blocks (H, W, 2) between edges, zeros below them, from an integral image; returns their totals."""
-    block[:] = 0.0
+def _fill(image: Floats, row: UInt32s, column: UInt32s, block: Floats) -> None:
+    """Sums over the blocks (H, W, 2) between edges, zeros below them, from an integral image."""
+    block[row.shape[0] - 1 :] = 0.0
     for y in range(row.shape[0] - 1):
         above, below = image[row[y]], image[row[y + 1]]
         for x in range(column.shape[0] - 1):
             i, j = column[x], column[x + 1]
             for m in range(2):
                 block[y, x, m] = below[j, m] - below[i, m] - above[j, m] + above[i, m]
-    return block[:, :, 0].sum(), block[:, :, 1].sum()
 
 
 @jit()

@@ -49,6 +49,17 @@ def exponential(x: Floats, out: Floats) -> None:
 
 
 @jit()
+def blocks(image: Floats, row: Int64s, column: Int64s, out: Floats) -> None:
+    """Fill ``out`` (H, W) with the sums of an image between edges, with zeros below them."""
+    out[:] = 0.0
+    for y in range(row.shape[0] - 1):
+        for i in range(row[y], row[y + 1]):
+            for x in range(column.shape[0] - 1):
+                for j in range(column[x], column[x + 1]):
+                    out[y, x] += image[i, j]
+
+
+@jit()
 def corners(corner: UInt32s, cell: UInt32s, log_empty: Floats, out: Floats) -> None:
     """Difference array, ``out`` ((H + 1) (W + 1),), of the sum of rectangles with the value ``log_empty`` of their
     cells."""

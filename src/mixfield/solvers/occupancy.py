@@ -7,8 +7,6 @@ released program.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -62,19 +60,5 @@ class OccupancySolver(MeanFieldSolver):
                 iterations, change, converged,
             )  # fmt: skip
 
-        self._split(work, len(q))
+        _threads.split(work, len(q), self.options.threads, updates=float(len(q)) * len(energy.views.block))
         return Ascent(q, iterations, change, converged)
-
-    def bounds(self, q: Floats, temperature: float = 1.0) -> Floats:
-        """(K,) ``H(q) - E_q[E] / T`` of a batch (K, n, 2), as `free_energy.bounds`, without arrays of costs."""
-        views, prior, found = self.energy.views, self.energy.prior_costs, np.empty(len(q))
-
-        def work(first: int, last: int) -> None:
-            kernels.occupancy.bounds(views, prior, temperature, first, last, q, found)
-
-        self._split(work, len(q))
-        return found
-
-    def _split(self, work: Callable[[int, int], None], count: int) -> None:
-        """Share the modes among the threads."""
-        _threads.split(work, count, self.options.threads, updates=float(count) * len(self.energy.views.block))

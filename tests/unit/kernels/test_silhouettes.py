@@ -22,6 +22,14 @@ def test_exponential_is_exp(size):
     np.testing.assert_allclose(out, np.exp(x), rtol=1e-13)
 
 
+def test_blocks_are_sums_between_edges():
+    image = np.random.default_rng(0).random((9, 7))
+    rows, columns, out = np.array([1, 2, 5, 9]), np.array([0, 3, 4]), np.full((4, 2), 7.0)
+    silhouettes.blocks(image, rows, columns, out)
+    expected = [[image[t:b, l:r].sum() for l, r in ((0, 3), (3, 4))] for t, b in ((1, 2), (2, 5), (5, 9))]
+    np.testing.assert_allclose(out, [*expected, [0.0, 0.0]], rtol=1e-14)
+
+
 def test_average_image_by_corners():
     rng = np.random.default_rng(1)
     scene = random_room(rng, (3, 3), 1, (17, 12))
