@@ -31,7 +31,7 @@ LOCALISATION = 0.2  # metres, standard deviation of the error of a position from
 ENTRY_COST = 5.0  # nats
 DOORS = ("border", "anywhere")  # if the first frame is a posterior, and if it is a map or detections
 RECALL = 0.9
-CLIP = 1e-6
+CLIP = 1e-4  # tolerance of a mean field of people: probabilities closer to 0 and 1 are not known
 LAG = 100  # frames
 
 RECORD = np.dtype(

@@ -10,6 +10,7 @@ import pytest
 
 import mixfield as mf
 from experiments.tracking.doubts import doubtful_walk
+from mixfield.apps.tracker import CLIP
 from mixfield.errors import MixfieldError
 from mixfield.scene import Ground
 
@@ -58,8 +59,8 @@ def test_cost_is_the_log_probability_of_the_posteriors(walk, tracks):
     """The cost is -log prod_t m_k Q_k(x_t), plus the price of the tracks, less the cost of nobody."""
     total = 0.0
     for t, p in enumerate(walk.posteriors):
-        q = np.clip([mode.marginals[..., 1] for mode in p.modes], 1e-6, 1 - 1e-6)
-        weights = np.clip(p.weights, 1e-6, 1 - 1e-6)
+        q = np.clip([mode.marginals[..., 1] for mode in p.modes], CLIP, 1 - CLIP)
+        weights = np.clip(p.weights, CLIP, 1 - CLIP)
         here = tracks.table[tracks.table["frame"] == t]
         occupied = np.zeros(walk.ground.shape, bool)
         occupied[here["row"], here["column"]] = True
