@@ -66,7 +66,7 @@ class Frame:
         if (root == labels).all():
             return 0.0
         features = Unchanged(self.example.probs, root, self.example.image).change(labels)
-        return FieldModel.default().weight.score(features)
+        return FieldModel.default().hypothesis.score(features)
 
     def _better(self, root: Any, labels: Any) -> bool:
         truth = self.example.truth
