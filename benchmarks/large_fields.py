@@ -4,8 +4,8 @@
 
 Each measurement is a process of its own, which first runs a small field of the same kind, so that nothing is compiled
 while it is timed.  Wall and processor seconds (all threads) are medians over the rounds, in which the versions take
-turns; memory is the peak of the process.  Without ``--old`` only this version is measured.  Rows whose ``old`` is False
-take the first version minutes and are left out of its turns.
+turns; memory is the peak of the process, T_max the share of its computation.  Without ``--old`` only this version is
+measured.  Rows whose ``old`` is False take the first version minutes and are left out of its turns.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from unittest.mock import patch
 
 import numpy as np
 
 import mixfield as mf
+from mixfield.solvers.factor_graph import FactorGraphSolver
 
 Fields = list[mf.FactorGraph]
 
@@ -82,19 +84,34 @@ ROWS = {
 
 
 def measure(name: str) -> dict[str, float]:
-    """Seconds of the slowest field of a row, the sum of all bounds, and the memory of this process in MB."""
+    """Seconds of the slowest field of a row, the sum of all bounds, the memory of this process in MB, and the share of
+    the computation of T_max in all processor seconds."""
     warnings.simplefilter("ignore")
     row = ROWS[name]
     for field in row.small():
         mf.infer(field, row.modes)
-    wall, cpu, bound = [], [], 0.0
+    wall, cpu, bound, for_t_max = [], [], 0.0, []
     for field in row.fields():
         before, started = time.process_time(), time.perf_counter()
-        bound += mf.infer(field, row.modes).log_z
+        with patch.object(FactorGraphSolver, "critical_temperature", timed_t_max(for_t_max)):
+            bound += mf.infer(field, row.modes).log_z
         wall.append(time.perf_counter() - started)
         cpu.append(time.process_time() - before)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"wall": max(wall), "cpu": max(cpu), "memory": memory, "bound": bound}
+    return {"wall": max(wall), "cpu": max(cpu), "memory": memory, "bound": bound, "t_max": sum(for_t_max) / sum(cpu)}
+
+
+def timed_t_max(seconds: list[float]) -> Callable[[FactorGraphSolver], float]:
+    """`critical_temperature` that appends its processor seconds."""
+    original = FactorGraphSolver.critical_temperature
+
+    def timed(solver: FactorGraphSolver) -> float:
+        started = time.process_time()
+        t_max = original(solver)
+        seconds.append(time.process_time() - started)
+        return t_max
+
+    return timed
 
 
 def measured_by(python: str, name: str) -> dict[str, float]:
@@ -115,9 +132,10 @@ def print_row(name: str, versions: dict[str, str], rounds: int) -> None:
                 found[version].append(measured_by(versions[version], name))
     for version, runs in found.items():
         if runs:
-            wall, cpu, memory, bound = (median(run[key] for run in runs) for key in ("wall", "cpu", "memory", "bound"))
-            floor = f"{ROWS[name].floor:g}"
-            print(f"| {name} | {version} | {floor} | {wall:.2f} | {cpu:.2f} | {memory:.0f} | {bound:.4f} |", flush=True)
+            keys = ("wall", "cpu", "memory", "bound", "t_max")
+            wall, cpu, memory, bound, t_max = (median(run[key] for run in runs) for key in keys)
+            seconds = f"{ROWS[name].floor:g} | {wall:.2f} | {cpu:.2f} | {100 * t_max:.1f}"
+            print(f"| {name} | {version} | {seconds} | {memory:.0f} | {bound:.4f} |", flush=True)
 
 
 def main() -> None:
@@ -131,8 +149,8 @@ def main() -> None:
         print(json.dumps(measure(options.measure)))
         return
     versions = {"new": sys.executable} | ({"old": options.old} if options.old else {})
-    print("| field | version | floor, s | wall, s | cpu, s | memory, MB | log_z |")
-    print("|---|---|---|---|---|---|---|")
+    print("| field | version | floor, s | wall, s | cpu, s | T_max, % | memory, MB | log_z |")
+    print("|---|---|---|---|---|---|---|---|")
     for name in ROWS:
         if any(part in name for part in options.rows):
             print_row(name, versions, options.rounds)

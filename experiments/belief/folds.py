@@ -103,7 +103,6 @@ def measure(case: Case, model: FieldModel, exponent: float) -> Row:
     truth, labelings = case.example.truth, posterior.labelings()
     ious = [_iou(truth, labels) for labels in labelings]
     everything = [[_iou(truth, labels) for labels in one.labelings()] for one in (without_end, case.fitted)]
-    best = int(np.argmax(ious))
     deeplab = case.deeplab.labelings()
     by_weight = [_iou(truth, labels) for labels in deeplab]
     return {
@@ -127,11 +126,17 @@ def measure(case: Case, model: FieldModel, exponent: float) -> Row:
             "first": _counts(truth, labelings[0]),
         },
         "answers": _answers(model, case),
-        "log_weight_of_best": float(np.log(max(posterior.weights[best], 1e-300))),
+        "log_score": _log_score(posterior.weights, ious),
+        "log_score_of_eight": _log_score(without_end.weights, everything[0]),
         "n_modes": len(ious),
         "close_pairs": _close_pairs(labelings),
         "straight": [straight_edge(labels != labelings[0], case.example.image) for labels in labelings[1:]],
     }
+
+
+def _log_score(weights: Floats, ious: Sequence[float]) -> float:
+    """Logarithm of the weight of the best mode, above that of uniform weights."""
+    return float(np.log(max(weights[int(np.argmax(ious))], 1e-300)) + np.log(len(ious)))
 
 
 def _best_exponents(seen: Sequence[_Seen]) -> dict[str, float]:

@@ -86,11 +86,14 @@ def _pooled_counts(rows: Sequence[Row], name: str) -> Floats:
 def _answers(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     pairs = np.array([pair for row in rows for pair in row["answers"]], np.float64).reshape(-1, 2)
     p, right = pairs.T
-    gain = [_log_score(row) for row in rows]
     former = [row["deeplab_log_weights"][int(np.argmax(row["deeplab_by_weight"]))] for row in rows]
     uniform = [-np.log(len(row["deeplab_by_weight"])) for row in rows]
-    scored = ("log-score of the best mode above uniform", interval(np.subtract(former, uniform)), interval(gain))
-    return [*(_calibration(p, right) if len(p) else []), scored]
+    control = interval(np.subtract(former, uniform))
+    scored = [
+        (f"log-score of the best mode above uniform{title}", control, interval([row[key] for row in rows]))
+        for title, key in (("", "log_score"), (", eight modes without an end of the list", "log_score_of_eight"))
+    ]
+    return [*(_calibration(p, right) if len(p) else []), *scored]
 
 
 def _calibration(p: Floats, right: Floats) -> list[tuple[str, str, str]]:
@@ -104,10 +107,6 @@ def _calibration(p: Floats, right: Floats) -> list[tuple[str, str, str]]:
         ("answers: area under the ROC curve", "0.5", f"{area_under_curve(p, right):.3f}"),
         ("answers: Brier score", f"{rate * (1 - rate):.3f} (base rate {rate:.2f})", f"{((p - right) ** 2).mean():.3f}"),
     ]
-
-
-def _log_score(row: Row) -> float:
-    return float(row["log_weight_of_best"] + np.log(row["n_modes"]))
 
 
 def area_under_curve(p: Floats, right: Floats) -> float:

@@ -87,7 +87,7 @@ def thinned(videos: Sequence[Video]) -> dict[str, list[float]]:
                     path = choose(video.row, video.left_out, which)
                     chosen = [frame["counts"][k] for frame, k in zip(video.row["frames"][kept], path, strict=True)]
                     gains.append(_mean_iou(np.array(chosen)) - _mean_iou(single))
-                    rooms.append(_mean_iou(best) - _mean_iou(single))
+                    rooms.append(max(_mean_iou(best) - _mean_iou(single), 0.0))
         found[field] = [sum(gains) / max(sum(rooms), 1e-9), min(gains)]
     return found
 
@@ -119,13 +119,16 @@ def shares(videos: Sequence[Video], names: Sequence[str] = ()) -> dict[str, list
 
 
 def _share(counts: Sequence[Sequence[Ints]], rng: np.random.Generator | None) -> float:
-    """Summed gain of the choice divided by that of the oracle, on all frames or on frames drawn again."""
+    """Summed gain of the choice divided by that of the oracle, on all frames or on frames drawn again.
+
+    Where the best modes of single frames lose over all pixels of a sequence, the oracle gains nothing.
+    """
     gain = room = 0.0
     for single, choice, best in counts:
         which = np.arange(len(single)) if rng is None else rng.integers(len(single), size=len(single))
         base = _mean_iou(single[which])
         gain += _mean_iou(choice[which]) - base
-        room += _mean_iou(best[which]) - base
+        room += max(_mean_iou(best[which]) - base, 0.0)
     return gain / max(room, 1e-9)
 
 

@@ -39,11 +39,15 @@ class Frame:
 
     @cached_property
     def posterior(self) -> MixturePosterior:
-        """The modes of the field, whose bandwidths in pixels are divided by the reduction of the image."""
+        """The modes of the field, whose bandwidths in pixels are divided by the reduction of the image.
+
+        Those of the model are what ``mixfield video`` chooses from: the list of `mixfield.segment` without an end.
+        """
         with ignore_warnings():
             if self.field == "deeplab":
                 return infer(self.example.energy(), self.count)
-            return _model(self.example.step).modes(self.example.probs, intensities(self.example.image), self.count)
+            model, probs, image = _model(self.example.step), self.example.probs, intensities(self.example.image)
+            return model.calibrate(model.modes(probs, image, self.count), probs, image, self.count)
 
     @cached_property
     def modes(self) -> FrameModes:
@@ -66,7 +70,7 @@ class Frame:
         if (root == labels).all():
             return 0.0
         features = Unchanged(self.example.probs, root, self.example.image).change(labels)
-        return FieldModel.default().weight.score(features)
+        return FieldModel.default().hypothesis.score(features)
 
     def _better(self, root: Any, labels: Any) -> bool:
         truth = self.example.truth
@@ -75,10 +79,10 @@ class Frame:
 
 
 def _model(step: int) -> FieldModel:
-    """The default model for images reduced by ``step``."""
+    """The default model for images reduced by ``step``, with lists that do not end early."""
     model = FieldModel.default()
     kernels, search = (None if one is None else _reduced(one, step) for one in (model.kernels, model.search))
-    return replace(model, kernels=kernels, search=search)
+    return replace(model, kernels=kernels, search=search, least_gain=0.0)
 
 
 def _reduced(kernels: Kernels, step: int) -> Kernels:

@@ -27,7 +27,7 @@ from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.options import Solver
 
-FORMAT, VERSION = "mixfield-field-model", 2
+FORMAT, VERSION = "mixfield-field-model", 3
 FLOOR = 1e-8  # smallest probability of a label
 LARGEST = 16 << 10  # bytes of a file
 SMALLEST_SHARE = 0.02  # of an image, at which the cost of a frequent label ends
@@ -62,16 +62,14 @@ class FieldModel:
     exponent : of the scores; the unary costs are ``-exponent log p``.
     kernels : of the dense CRF; None where the scores alone are best.
     answer : log-odds that a mode's labels are better than those of the root mode where they differ.
-    hypothesis : log-weight of a labeling as a hypothesis of the truth, by which the list of alternatives is chosen, see
-        `mixfield.apps.offers`.
-    weight : log-weight of a mode that is offered, relative to that of the root mode.
+    hypothesis : log-weight of a labeling as a hypothesis of the truth, by which the list of alternatives is chosen and
+        weighted, see `mixfield.apps.offers`.
     blending : of marginals with the scores.
     balance : cost of a label for each unit of the logarithm of its share of the image.  Likelihood counts pixels, mean
         IoU counts labels: a small balance favours labels of few pixels, which mean IoU counts as much as others.
     search : kernels of the stronger field whose modes are alternatives, see `mixfield.apps.alternatives`; None
         where they are the modes of the field itself.
-    least_gain : of IoU that the next alternative is expected to add for a person who takes the best; with less the list
-        ends.
+    least_gain : of IoU that the next alternative must promise, see `gains`; with less the list ends.
     images : how many the model was fitted on, and ``fingerprint`` of these.
     table : quantities measured on held-out images.
     """
@@ -80,11 +78,10 @@ class FieldModel:
     kernels: Kernels | None
     answer: Logistic
     hypothesis: Logistic
-    weight: Logistic
     blending: Blend
     balance: float = 0.0
     search: Kernels | None = None
-    least_gain: float = 0.015
+    least_gain: float = 0.003
     images: int = 0
     fingerprint: str = ""
     table: tuple[Measure, ...] = ()
@@ -152,16 +149,21 @@ class FieldModel:
         labelings = posterior.labelings()
         root = posterior.root_mode
         features = change_features(evidence, labelings, root, image)
-        kept = self.offered(features, root, follow_image(labelings, root, image), Comparison.of(labelings))[:n_modes]
+        follow, comparison = follow_image(labelings, root, image), Comparison.of(labelings)
+        kept, weights = self.offered(features, root, follow, comparison, n_modes)
         answers = np.array([np.nan if k == root else self.answer.probability(features[k]) for k in kept])
-        weights = self.weight.weights([features[k] for k in kept], 0)
         calibration = Calibration(weights, answers, evidence, self.blending)
         return replace(_reordered(posterior, kept), calibration=calibration)
 
     def offered(
-        self, features: Sequence[ChangeFeatures], root: int, follow: NDArray[np.bool_], comparison: Comparison
-    ) -> list[int]:
-        """The root mode, and the alternatives worth a slot, the most useful first.
+        self,
+        features: Sequence[ChangeFeatures],
+        root: int,
+        follow: NDArray[np.bool_],
+        comparison: Comparison,
+        n_modes: int | None = None,
+    ) -> tuple[list[int], Floats]:
+        """The root mode and the alternatives worth a slot, the most useful first, and the weight of each.
 
         Parameters
         ----------
@@ -169,9 +171,23 @@ class FieldModel:
         root : index of the root mode.
         follow : (K,) whether the changes follow the image.
         comparison : of the labelings of the modes.
+        n_modes : how many there may be.
+        """
+        order, gains = self.gains(features, root, follow, comparison)
+        kept = order[: int(np.argmin([*(gains >= self.least_gain), False]))][:n_modes]
+        hypotheses = np.where(follow, self.hypothesis.weights(features, root), 0.0)
+        return kept, comparison.best_of_list(hypotheses, kept)
+
+    def gains(
+        self, features: Sequence[ChangeFeatures], root: int, follow: NDArray[np.bool_], comparison: Comparison
+    ) -> tuple[list[int], Floats]:
+        """The modes that may be offered, the most useful first, and the IoU that each one promises to add.
+
+        Hypotheses are weighted as if one of the labelings were the truth.  What they promise counts in proportion to
+        the probability of the most probable alternative, so that a list ends sooner where none is probable.
         """
         order, added = comparison.order(self.hypothesis.weights(features, root), root, follow)
-        return order[: int(np.argmin([*(added >= self.least_gain), False]))]
+        return order, added * max((self.answer.probability(features[k]) for k in order[1:]), default=1.0)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a readable TOML file; `load` reads it."""
@@ -238,7 +254,7 @@ def _toml(model: FieldModel) -> str:
         lines += ["", "[kernels]", *(f"{name} = {value!r}" for name, value in asdict(model.kernels).items())]
     if model.search is not None:
         lines += ["", "[search]", *(f"{name} = {value!r}" for name, value in asdict(model.search).items())]
-    for name in ("blending", "answer", "hypothesis", "weight"):
+    for name in ("blending", "answer", "hypothesis"):
         part = getattr(model, name)
         lines += ["", f"[{name}]", *(f"{key} = {value!r}" for key, value in asdict(part).items())]
     for row in model.table:
@@ -257,7 +273,6 @@ def _parsed(content: dict[str, Any]) -> FieldModel:
         blending=Blend(**_numbers(content["blending"], low=0.0)),
         answer=Logistic(**_numbers(content["answer"])),
         hypothesis=Logistic(**_numbers(content["hypothesis"])),
-        weight=Logistic(**_numbers(content["weight"])),
         images=int(content["images"]),
         fingerprint=str(content["fingerprint"]),
         table=tuple(Measure(str(row.pop("name")), **_numbers(row)) for row in content.get("table", [])),

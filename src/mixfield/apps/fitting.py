@@ -24,7 +24,6 @@ from mixfield.apps.mode_calibration import (
     calibrated,
     held_out_loss,
     log_loss,
-    mixture,
     summary,
 )
 from mixfield.energy.dense_crf import DenseCRF
@@ -146,7 +145,7 @@ def example(
 
 
 def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
-    return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
+    return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
 
 
 def field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver | None = None) -> float:
@@ -194,7 +193,8 @@ def _calibration(models: Sequence[FieldModel], images: Sequence[Modes]) -> list[
     both = list(zip(models, images, strict=True))
     pixels = [
         tuple(
-            _most_probable(p[:CALIBRATED], image.labels) for p in (image.evidence, mixture(model, image.offered(model)))
+            _most_probable(p[:CALIBRATED], image.labels)
+            for p in (image.evidence, image.offered(model).mixture(model.blending))
         )
         for model, image in both
     ]

@@ -1,4 +1,4 @@
-"""Fit the calibration of modes to annotated images: answers, weights, and the blend of marginals."""
+"""Fit the calibration of modes to annotated images: answers, hypotheses, and the blend of marginals."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ PRIOR = (0.2, 0.6, 1.0)  # exponents of a blend, and its outliers in per cent
 PRECISION = (140.0, 140.0, 1.4)  # of the prior: images that say nothing about a blend leave it there
 SMALLEST = 5e-4  # probability at which the loss of a pixel ends
 PENALTY = 1e-4  # on squared coefficients
-LEAST = tuple(0.0005 * k for k in range(61))  # gain by the next alternative, to choose from
-LOST = 0.1  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
+LEAST = tuple(0.0001 * k for k in range(201))  # gain by the next alternative, to choose from
+LOST = 0.06  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
 SOFTNESS = 0.03  # of IoU, by which a labeling may be worse than the best and still count as a hypothesis
 NEUTRAL = Logistic(slope=1.0)
 
@@ -63,22 +63,14 @@ class Modes:
     frequencies: Floats  # (L,) of the labels in the image
     labels: NDArray[np.int64]
 
-    def kept(self, model: FieldModel) -> list[int]:
-        """Numbers of the modes that a model offers."""
+    def kept(self, model: FieldModel) -> tuple[list[int], Floats]:
+        """Numbers and weights of the modes that a model offers."""
         return model.offered(self.features, 0, self.follow, self.comparison)
 
-    def offered(self, model: FieldModel) -> Modes:
+    def offered(self, model: FieldModel) -> Offered:
         """The modes that a model offers."""
-        kept = self.kept(model)
-        return replace(
-            self,
-            features=tuple(self.features[k] for k in kept),
-            better=self.better[kept],
-            ious=self.ious[kept],
-            follow=self.follow[kept],
-            comparison=self.comparison.take(kept),
-            marginals=self.marginals[kept],
-        )
+        kept, weights = self.kept(model)
+        return Offered(weights, self.marginals[kept], self.evidence, self.frequencies, self.labels)
 
     def thinned(self, pixels: int) -> Modes:
         """With the first of the sampled pixels only."""
@@ -88,6 +80,25 @@ class Modes:
             evidence=self.evidence[:pixels],
             labels=self.labels[:pixels],
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Offered:
+    """The modes that a model offers: weights (n,), and the sampled pixels of their image as in `Modes`."""
+
+    weights: Floats
+    marginals: Floats
+    evidence: Floats
+    frequencies: Floats
+    labels: NDArray[np.int64]
+
+    def mixture(self, blend: Blend) -> Floats:
+        """(p, L) calibrated marginals of the sampled pixels."""
+        return np.asarray(np.tensordot(self.weights, blend.of(self.marginals, self.evidence, self.frequencies), 1))
+
+    def loss(self, blend: Blend) -> float:
+        """Of the sampled pixels."""
+        return log_loss(self.mixture(blend), self.labels)
 
 
 def summary(image: Example, posterior: MixturePosterior) -> Modes:
@@ -112,18 +123,15 @@ def summary(image: Example, posterior: MixturePosterior) -> Modes:
 
 
 def calibrated(model: FieldModel, images: Sequence[Modes]) -> FieldModel:
-    """A model with its answers, hypotheses, when to stop offering, weights and blend fitted to some images."""
+    """A model with its answers, hypotheses, when to stop offering, and blend fitted to some images."""
     changes = [one for image in images for one in image.features[1:]]
     fitted = replace(model, answer=_logistic(changes, np.concatenate([image.better[1:] for image in images])))
-    fitted = replace(fitted, hypothesis=_weights(images, SOFTNESS))
+    fitted = replace(fitted, hypothesis=_hypothesis(images))
     fitted = replace(fitted, least_gain=_least_gain(fitted, images))
-    offered = [image.offered(fitted) for image in images]
-    fitted = replace(fitted, weight=_weights(offered))
-    few = [image.thinned(BLENDED) for image in offered]
+    few = [image.thinned(BLENDED).offered(fitted) for image in images]
 
     def loss(x: Floats) -> float:
-        model = replace(fitted, blending=_blend(x))
-        losses = [log_loss(mixture(model, image), image.labels) for image in few]
+        losses = [one.loss(_blend(x)) for one in few]
         return float(np.sum(losses) + np.dot(PRECISION, np.subtract(x, PRIOR) ** 2)) / len(few)
 
     found = minimize(loss, PRIOR, method="Nelder-Mead", options={"maxiter": 90, "xatol": 0.01, "fatol": 1e-5})
@@ -149,13 +157,13 @@ def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:
     return _fitted(loss)
 
 
-def _weights(images: Sequence[Modes], softness: float = 1e-9) -> Logistic:
+def _hypothesis(images: Sequence[Modes]) -> Logistic:
     """Log-weights under which the best mode of each image, or one nearly as good, is as probable as possible.
 
-    The target of a mode is the softmax of its IoU in units of ``softness``.
+    The target of a mode is the softmax of its IoU in units of `SOFTNESS`.
     """
     tables = [design(image.features[1:]) for image in images]
-    targets = [softmax(image.ious / softness) for image in images]
+    targets = [softmax(image.ious / SOFTNESS) for image in images]
 
     def loss(b: Floats) -> float:
         total = 0.0
@@ -175,11 +183,11 @@ def _fitted(loss: Callable[[Floats], float]) -> Logistic:
 
 def _least_gain(model: FieldModel, images: Sequence[Modes]) -> float:
     """When to stop offering: the largest threshold that costs a person who takes the best offer at most `LOST`."""
-    orders = [image.comparison.order(model.hypothesis.weights(image.features, 0), 0, image.follow) for image in images]
+    orders = [model.gains(image.features, 0, image.follow, image.comparison) for image in images]
     best = [np.maximum.accumulate(image.ious[order]) for image, (order, _) in zip(images, orders, strict=True)]
 
     def gain(least: float) -> float:
-        ends = [int(np.argmin([*(added >= least), False])) for _, added in orders]
+        ends = [int(np.argmin([*(gains >= least), False])) for _, gains in orders]
         return float(np.sum([some[end - 1] - some[0] for some, end in zip(best, ends, strict=True)]))
 
     enough = (1 - LOST) * gain(0.0)
@@ -188,13 +196,7 @@ def _least_gain(model: FieldModel, images: Sequence[Modes]) -> float:
 
 def held_out_loss(model: FieldModel, image: Modes) -> float:
     """The loss of the pixels of an image under the calibrated mixture of the modes that the model offers."""
-    return log_loss(mixture(model, image.offered(model)), image.labels)
-
-
-def mixture(model: FieldModel, image: Modes) -> Floats:
-    """(p, L) calibrated marginals of the sampled pixels, of the mixture of some modes."""
-    blended = model.blending.of(image.marginals, image.evidence, image.frequencies)
-    return np.asarray(np.tensordot(model.weight.weights(image.features, 0), blended, 1))
+    return image.offered(model).loss(model.blending)
 
 
 def log_loss(p: Floats, labels: NDArray[np.int64]) -> float:

@@ -3,6 +3,9 @@
 Labelings are hypotheses of the truth with weights w_h.  A list S is worth what the best of it is expected to reach,
 ``sum_h w_h max(IoU(s, h) for s in S)``.  This is submodular: taking one after the other, always the one that adds most,
 reaches at least 63 % of what the best list reaches.  What the next one adds says when to stop.
+
+The weight of an offered labeling is the total weight of the hypotheses to which it is nearest: the probability that it
+is the best of the list.
 """
 
 from __future__ import annotations
@@ -67,6 +70,17 @@ class Comparison:
             added.append(float(gains.max()))
             best = np.maximum(best, self.ious[chosen[-1]])
         return chosen, np.array(added)
+
+    def best_of_list(self, weights: Floats, offered: list[int]) -> Floats:
+        """(n,) probabilities that each of the offered labelings is the best of them.
+
+        Parameters
+        ----------
+        weights : (K,) of the labelings as hypotheses.
+        offered : numbers of n of them; where two are equally near to a hypothesis, the first counts as the best.
+        """
+        nearest = self.ious[offered].argmax(0)
+        return np.bincount(nearest, weights, minlength=len(offered)) / weights.sum()
 
 
 def _equal_pixels(labelings: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

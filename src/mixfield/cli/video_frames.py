@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +50,10 @@ class SegmentFrame:
                 energy = segmentation_energy(image, probs, **self.field)
                 posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
             else:
-                model = self.field.get("model") or FieldModel.default()
-                posterior = model.modes(probs, intensities(image), self.modes, rng=self.seed, solver=how)
+                # other frames say more than the features by which a list ends
+                model = replace(self.field.get("model") or FieldModel.default(), least_gain=0.0)
+                found = model.modes(probs, picture := intensities(image), self.modes, rng=self.seed, solver=how)
+                posterior = model.calibrate(found, probs, picture, self.modes)
         (folder / MODES).mkdir()
         posterior.save(folder / MODES / f"{frame.name}.npz")
         return {"seconds": time.perf_counter() - started}

@@ -79,13 +79,13 @@ class Lookahead:
     def _rival(self, leaf: Leaf, scores: Floats, labels: Int64s) -> tuple[float, NDArray[np.bool_]]:
         """The best other optimum of the whole field in the cell, and the variables on which it differs."""
         optima = leaf.optima
-        agreement = optima.q[:, np.arange(len(labels)), labels]
-        other = optima.standing & ((agreement < 0.2).sum(1) >= leaf.fewest_changes) & (scores > optima.log_z - 1.0)
-        other &= scores > leaf.log_z - self.lightest
-        if not other.any():
+        others = np.flatnonzero(optima.standing & (scores > np.maximum(optima.log_z - 1.0, leaf.log_z - self.lightest)))
+        apart = optima.q[others[:, None], np.arange(len(labels)), labels] < 0.2
+        distinct = apart.sum(1) >= leaf.fewest_changes
+        if not distinct.any():
             return -np.inf, np.zeros(len(labels), bool)
-        best = int(np.argmax(np.where(other, scores, -np.inf)))
-        return float(scores[best]), agreement[best] < 0.2
+        best = int(np.argmax(np.where(distinct, scores[others], -np.inf)))
+        return float(scores[others[best]]), apart[best]
 
     def _known(self, leaf: Leaf, scores: Floats, variables: Int64s, labels: Int64s) -> Floats:
         """The best bounds known on both sides of each cut, (k, 2), from the optima already seen."""

@@ -26,13 +26,6 @@ class Optima:
         self._capacity = capacity
         self._place: dict[bytes, int] = {}
 
-    def copy(self) -> Optima:
-        """A pool of its own with the same modes."""
-        twin = Optima(self.q.shape[1], self.q.shape[2], self._capacity)
-        twin.q, twin.log_z, twin.standing = self.q.copy(), self.log_z.copy(), self.standing.copy()
-        twin._place = dict(self._place)
-        return twin
-
     def add(self, q: Floats, log_z: Floats, *, standing: bool) -> None:
         """Add modes (K, n, L)."""
         fresh: list[int] = []

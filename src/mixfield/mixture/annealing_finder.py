@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,8 @@ Floats = NDArray[np.float64]
 
 HARD_FACTOR_SWEEPS = 5  # times as many sweeps where joint states are forbidden: a state that breaks one is worthless
 
-PART_SWEEPS = 100  # of a cooling whose best parts are combined with those of others
+ROOT_STARTS = 4  # optima from which the root is solved exactly: with forbidden states the best may be lost
+PART_STATES, PART_SWEEPS = 4, 50  # coolings whose best parts are combined, from T_max / 2: order is rare above it
 
 
 @dataclass(frozen=True)
@@ -83,17 +84,12 @@ class AnnealingFinder(ClampedFinder):
         self.deadline = deadline or Deadline()
         self.search, self.t_max, self.n_temperatures = search, t_max, search.temperatures
         n, n_labels = solver.allowed.shape
-        self.optima = Optima(n, n_labels, capacity=int(max(8, min(256, 2e7 // max(n * n_labels, 1)))))
-
-    @property
-    def _size(self) -> int:
-        """Numbers of one mode."""
-        return int(self.solver.allowed.size)
-
-    @property
-    def _has_parts(self) -> bool:
-        """Whether the field is so large that the budget limits its coolings: they are good in different parts of it."""
-        return self.solver.recombines and self.search.affordable(self.search.root, self._size) < self.search.root
+        self._size = n * n_labels  # numbers of one mode
+        # a field so large that the budget limits its coolings: they are good in different parts of it, and the log K
+        # nats that K cells of one interpretation can add are much less than such a search leaves
+        self._has_parts = solver.recombines and search.affordable(search.root, self._size) < search.root
+        self.refines = not self._has_parts
+        self.optima = Optima(n, n_labels, capacity=int(max(8, min(256, 2e7 // max(self._size, 1)))))
 
     def root(self, cell: Cell) -> CellSolution:
         """The best optimum of the whole field that many coolings find."""
@@ -102,26 +98,28 @@ class AnnealingFinder(ClampedFinder):
         temperatures = self.search.cooling(patience * self.search.root_sweeps, self._size, self.t_max)
         cooled = self.solver.cooled_starts(count, cell.bias, temperatures, self.rng)
         first = self.solver.first_start(self.solver.allowed, self.rng)
-        best = self.root_from(cell, np.concatenate([first[None], self.solver.good_states, cooled]))
-        return self._cooled_until_flat(cell, best, count, len(temperatures))
+        self.solve_roughly(cell, np.concatenate([first[None], self.solver.good_states, cooled]))
+        self._cool_until_flat(cell, count, len(temperatures))
+        return self.root_from(cell, self.optima.best_for(cell, ROOT_STARTS))
 
-    def _cooled_until_flat(self, cell: Cell, best: CellSolution, count: int, sweeps: int) -> CellSolution:
+    def _cool_until_flat(self, cell: Cell, count: int, sweeps: int) -> None:
         """Cool again until the best bound stops rising: twice as slowly, and half as many states.
 
-        Of a field with many parts, pairs of states are cooled at the same rate, and their best parts combined.
+        Of a field with many parts, the best parts of several states are combined with the best state known.
         """
-        has_parts, rising = self._has_parts, self.search.root > 0 and self.search.rise < np.inf
+        hottest, rising = self.t_max, self.search.root > 0 and self.search.rise < np.inf
+        if self._has_parts:
+            count, sweeps, hottest = PART_STATES, max(PART_SWEEPS, sweeps // 2), self.t_max / 2
         while rising and not self.deadline.passed:
-            count, sweeps = (2, max(sweeps, PART_SWEEPS)) if has_parts else (max(2, count // 2), 2 * sweeps)
-            temperatures = np.geomspace(max(self.t_max, 1.0), 1.0, sweeps)
+            if not self._has_parts:
+                count, sweeps = max(2, count // 2), 2 * sweeps
+            temperatures = np.geomspace(max(hottest, 1.0), 1.0, sweeps)
             states = self.solver.cooled_starts(count, cell.bias, temperatures, self.rng)
-            if has_parts:
-                states = self.solver.recombined(np.concatenate([best.q, states]))
-            before = float(best.log_z[0])
-            better = self.best_in_cell(cell, states, above=before)
-            best = best if better is None or better.log_z[0] <= before else better
-            rising = float(best.log_z[0]) > before + self.search.rise * len(cell.allowed)
-        return best
+            if self._has_parts:
+                states = self.solver.recombined(np.concatenate([self.optima.best_for(cell, 1), states]))
+            before = self.optima.log_z.max()
+            self.solve_roughly(cell, states)
+            rising = self.optima.log_z.max() > before + self.search.rise * len(cell.allowed)
 
     def improve_root(self, root: Leaf) -> CellSolution | None:
         """A better root from flips of groups in the plain mean field and in the best optima known, if there is one.
@@ -175,5 +173,5 @@ class AnnealingFinder(ClampedFinder):
 
     def fork(self) -> AnnealingFinder:
         twin = copy(self)
-        twin.optima = self.optima.copy()
+        twin.optima = deepcopy(self.optima)
         return twin

@@ -24,9 +24,11 @@ class ModeFinder(ABC):
     n_temperatures : steps between 1 and T_max at which phase transitions are looked for.
     solver : of the energy.
     optima : every optimum seen so far; empty where none are kept.
+    refines : whether cuts that separate no interpretations are worth their time.
     """
 
     n_temperatures: int = 8
+    refines: bool = True
 
     def __init__(self, solver: MeanFieldSolver) -> None:
         self.solver = solver
@@ -66,10 +68,15 @@ class ClampedFinder(ModeFinder):
         self.rng, self.clamp = rng, clamp
         self.rough_solver = solver.with_tolerance(max(solver.tolerance, self.rough_tolerance))
 
-    def best_in_cell(self, cell: Cell, starts: Floats, *, above: float = -np.inf) -> CellSolution | None:
-        """The best mode reached from ``starts`` (K, n, L) that keeps its mass in the cell, if better than ``above``."""
+    def solve_roughly(self, cell: Cell, starts: Floats) -> CellSolution:
+        """The optima in a cell near ``starts`` (K, n, L); all are kept."""
         rough = solve_in_cell(self.rough_solver, cell, starts, self.clamp)
         self.optima.add(rough.q, rough.log_z, standing=not cell.constraints)
+        return rough
+
+    def best_in_cell(self, cell: Cell, starts: Floats, *, above: float = -np.inf) -> CellSolution | None:
+        """The best mode reached from ``starts`` (K, n, L) that keeps its mass in the cell, if better than ``above``."""
+        rough = self.solve_roughly(cell, starts)
         for k in np.argsort(-rough.log_z, kind="stable"):
             if rough.log_z[k] <= above:
                 return None
@@ -80,8 +87,8 @@ class ClampedFinder(ModeFinder):
 
     def lives_in(self, cell: Cell, solution: CellSolution) -> bool:
         """Whether a solution (of one start) keeps its mass in the cell."""
-        enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
-        return bool(len(solution.log_z) and solution.log_z[0] > -np.inf and cell.mass(solution.q[0]) >= enough)
+        enough, exists = 1.0 - self.clamp.epsilon * len(cell.constraints), (solution.log_z[:1] > -np.inf).any()
+        return bool(exists and (cell.is_strict or cell.mass(solution.q[0]) >= enough))
 
     def root_from(self, cell: Cell, starts: Floats) -> CellSolution:
         """The best mode from ``starts``; where nothing feasible is found, the first with log_z = -inf."""

@@ -46,8 +46,8 @@ def group_cells(labelings: Ints, bounds: ArrayLike, fewest: int, most: int | Non
     """
     groups: list[list[int]] = []
     for k in np.argsort(-np.asarray(bounds), kind="stable").tolist():
-        apart = [int((labelings[k] != labelings[group[0]]).sum()) for group in groups]
-        if apart and (min(apart) < fewest or len(groups) == most):
+        apart = (labelings[k] != labelings[[group[0] for group in groups]]).sum(1)
+        if groups and (apart.min() < fewest or len(groups) == most):
             groups[int(np.argmin(apart))].append(k)
         else:
             groups.append([k])
@@ -61,16 +61,10 @@ def with_interpretations(posterior: MixturePosterior, fewest: int, most: int) ->
     groups = group_cells(labelings, bounds, fewest, most)
     if len(groups) == len(bounds):
         return posterior
-    notes = (
-        ()
-        if len(groups) == most
-        else (
-            f"{len(groups)} modes instead of {most} differ in at least {fewest} variables; "
-            f"min_distance=0 returns all {len(bounds)} cells",
-        )
-    )
+    note = f"{len(groups)} modes instead of {most} differ in at least {fewest} variables; min_distance=0 gives more"
+    notes = (*posterior.notes, note) if len(groups) < most else posterior.notes
     merged = [(merged_mode([posterior.modes[k] for k in group]), group) for group in groups]
     merged.sort(key=lambda pair: -pair[0].log_z)
     place = {k: rank for rank, (_, group) in enumerate(merged) for k in group}
     tree = tuple(replace(node, mode=place.get(node.mode, -1)) for node in posterior.tree)
-    return replace(posterior, modes=tuple(mode for mode, _ in merged), tree=tree, notes=(*posterior.notes, *notes))
+    return replace(posterior, modes=tuple(mode for mode, _ in merged), tree=tree, notes=notes)

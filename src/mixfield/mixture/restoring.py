@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,13 @@ Ints = NDArray[np.int64]
 
 def with_eliminated(posterior: MixturePosterior, conditionals: Conditionals, energy: Energy) -> MixturePosterior:
     """The posterior of ``energy`` when that of its kept variables is ``posterior``."""
+    renumbered = cache(partial(_renumbered, conditionals=conditionals))  # cells share the cuts of their ancestors
     modes = tuple(
-        replace(mode, constraints=tuple(_renumbered(c, conditionals) for c in mode.constraints))
+        replace(mode, constraints=tuple(map(renumbered, mode.constraints)))
         for mode in restored_modes(posterior.modes, conditionals, energy)
     )
     tree = tuple(
-        node if node.constraint is None else replace(node, constraint=_renumbered(node.constraint, conditionals))
+        node if node.constraint is None else replace(node, constraint=renumbered(node.constraint))
         for node in posterior.tree
     )
     return replace(posterior, modes=modes, tree=tree)

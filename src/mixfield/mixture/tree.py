@@ -262,13 +262,13 @@ def _grow(builder: TreeBuilder, n_modes: int, progress: Advance | None) -> tuple
     if builder.obstacle is not None and (n_modes > 1 or not builder.is_feasible):
         return (f"{builder.obstacle}: 1 mode instead of {n_modes}" if n_modes > 1 else builder.obstacle,)
     builder.improve_root()
-    builder.grow(n_modes, progress)
+    can_be_cut = builder.grow(n_modes, progress)
     builder.separate(n_modes)
     found = len(builder.leaves)
     builder.polish()
     if found < n_modes and builder.deadline.passed:
         return (f"the time was over: {found} modes instead of {n_modes}; raise seconds",)
-    if found < n_modes:
+    if found < n_modes and not can_be_cut:
         return (f"no further cut keeps both sides in their cells: {found} modes instead of {n_modes}",)
     return ()
 

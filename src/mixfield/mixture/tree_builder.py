@@ -160,13 +160,20 @@ class TreeBuilder:
         if better is not None:
             self.nodes[0].replace_mode(better)
 
-    def grow(self, n_modes: int, progress: Callable[[int], object] | None = None) -> None:
-        """Cut until there are ``n_modes`` leaves, or nothing can be cut any more, or the time is over."""
+    def grow(self, n_modes: int, progress: Callable[[int], object] | None = None) -> bool:
+        """Cut until there are ``n_modes`` leaves, or the time is over; False if nothing can be cut any more.
+
+        Where only interpretations are worth their time, a cut that brings none is the last.
+        """
+        refines = self.finder.refines or self.fewest_changes <= 1
         while len(self.leaves) < n_modes and self.obstacle is None and not self.deadline.passed:
             if not self.split(n_modes - len(self.leaves)):
-                return
+                return False
             if progress is not None:
                 progress(len(self.leaves))
+            if not refines and self.n_interpretations < len(self.leaves):
+                break
+        return True
 
     @property
     def n_interpretations(self) -> int:
@@ -179,17 +186,16 @@ class TreeBuilder:
         """Cut leaves that contain another interpretation, until there are ``n_modes`` of them."""
         if not isinstance(self.criterion, KnowsRivals):
             return
-        refused: set[int] = set()
+        rivals: dict[int, float] = {}
         while len(self.leaves) < CELLS_PER_MODE * n_modes and not self.deadline.passed and self.obstacle is None:
-            leaves = [k for k in self.leaves if k not in refused]
-            rivals = [self.criterion.rival(self.nodes[k].leaf) for k in leaves]
-            if self.n_interpretations >= n_modes or max(rivals, default=-np.inf) == -np.inf:
+            rivals |= {k: self.criterion.rival(self.nodes[k].leaf) for k in self.leaves if k not in rivals}
+            place = max(self.leaves, key=rivals.__getitem__)
+            if rivals[place] == -np.inf or self.n_interpretations >= n_modes:
                 return
-            place = leaves[int(np.argmax(rivals))]
             self.nodes[place].proposals = None  # made before the rival was known
             proposal = self._proposals(place).first()
             if proposal is None or not self._cut(place, proposal):
-                refused.add(place)
+                rivals[place] = -np.inf
 
     def split(self, wanted: int) -> bool:
         """Cut one leaf in two, with ``wanted`` such cuts to come; False when no leaf can be cut."""

@@ -18,8 +18,7 @@ PLAIN = FieldModel(
     exponent=1.0,
     kernels=mf.Kernels(smooth_sxy=2, smooth_weight=2, sxy=5, srgb=10, weight=3),
     answer=Logistic(slope=1.0),
-    hypothesis=Logistic(slope=0.5),
-    weight=Logistic(0.5, 0.5, 0.2, -0.3, 0.1, 0.2),
+    hypothesis=Logistic(0.5, 0.5, 0.2, -0.3, 0.1, 0.2),
     blending=Blend(0.2, 0.8),
     least_gain=0.0,
     images=3,
@@ -68,6 +67,27 @@ def test_alternatives_of_little_use_are_left_out(doubtful):
     assert len(posterior.modes) == 1
     assert any("no doubt" in note for note in posterior.notes)
     assert [node.mode for node in posterior.tree if node.mode >= 0] == [0]
+
+
+def test_the_list_ends_sooner_where_no_alternative_is_probable(doubtful):
+    image, probs = doubtful
+    found = PLAIN.modes(probs, image[..., None].astype(float), 3)
+    counts = [
+        len(replace(PLAIN, answer=Logistic(shift, slope=1.0), least_gain=0.02).calibrate(found, probs).modes)
+        for shift in (0.0, -6.0)
+    ]
+    assert counts[0] > counts[1] == 1
+
+
+def test_weights_are_those_of_the_nearest_hypotheses(doubtful):
+    """A list of two labelings of three shares the weight of the third."""
+    image, probs = doubtful
+    found = PLAIN.modes(probs, image[..., None].astype(float), 4)
+    everything, two = (PLAIN.calibrate(found, probs, n_modes=count) for count in (None, 2))
+    assert len(everything.modes) > 2
+    labelings = everything.labelings()
+    nearest = [int(np.argmax([mf.metrics.mean_iou([one], [other]) for other in labelings[:2]])) for one in labelings]
+    np.testing.assert_allclose(two.weights, np.bincount(nearest, everything.weights))
 
 
 def test_without_kernels_the_scores_alone_decide(doubtful):
@@ -134,7 +154,7 @@ def test_saved_and_loaded(tmp_path, model):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda text: text.replace("version = 2", "version = 1"), "of this version"),
+        (lambda text: text.replace("version = 3", "version = 2"), "of this version"),
         (lambda text: text.replace("exponent = 1.0", 'exponent = "x"', 1), "damaged"),
         (lambda text: text.replace("sxy = 5.0", "sxy = -5.0"), "damaged"),
         (lambda text: text + "[", "not a field model"),

@@ -62,3 +62,14 @@ def test_forbidden_labelings_are_no_hypotheses(labelings):
     order, added = found.order(np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.5]), 0, allowed)
     assert order == without[0]
     np.testing.assert_allclose(added[1:], without[1][1:])
+
+
+def test_the_best_of_a_list_is_the_nearest_to_the_truth(labelings):
+    """Draw hypotheses as truths and count which of the list has the highest IoU."""
+    found, weights = Comparison.of(labelings), np.array([0.3, 0.1, 0.25, 0.05, 0.2, 0.1])
+    offered = [2, 0, 5]
+    wins = np.zeros(3)
+    for truth, weight in zip(labelings, weights, strict=True):
+        wins[np.argmax([mean_iou([truth], [labelings[k]]) for k in offered])] += weight
+    np.testing.assert_allclose(found.best_of_list(weights, offered), wins)
+    np.testing.assert_allclose(found.best_of_list(10 * weights, list(range(6))), weights)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -44,7 +46,7 @@ def test_optima_forget_the_worst():
 def test_a_copy_is_a_pool_of_its_own():
     pool = Optima(1, 2, capacity=4)
     pool.add(np.array([[[0.4, 0.6]]]), np.array([-2.0]), standing=False)
-    twin = pool.copy()
+    twin = deepcopy(pool)
     twin.add(np.array([[[0.9, 0.1]], [[0.2, 0.8]]]), np.array([-1.0, -1.5]), standing=True)
     assert pool.log_z.tolist() == [-2.0]
     assert not pool.standing.any()

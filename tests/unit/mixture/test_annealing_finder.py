@@ -12,6 +12,8 @@ from mixtures import ENERGIES, check_mixture, infer_few
 
 import mixfield as mf
 from mixfield.constraints.cell import Cell
+from mixfield.constraints.clamp import solve_in_cell
+from mixfield.energy import grid_edges
 from mixfield.mixture import Search
 from mixfield.mixture.annealing_finder import AnnealingFinder
 from mixfield.solvers import critical_temperature, solver_for
@@ -137,3 +139,47 @@ def test_best_parts_are_better_than_slower_coolings(seed, monkeypatch):
     alone = mf.infer(graph, 1, search=search, collapse=False)
     assert combined.log_z > alone.log_z + 0.005 * graph.n
     assert combined.log_z == pytest.approx(solver_for(graph).bounds(combined.modes[0].marginals.reshape(1, -1, 2))[0])
+
+
+def test_the_root_is_solved_exactly_once(monkeypatch):
+    """Coolings are compared by rough solutions, however many rounds of them there are."""
+    tolerances = []
+
+    def watched(solver, cell, starts, clamp):
+        tolerances.append(solver.tolerance)
+        return solve_in_cell(solver, cell, starts, clamp)
+
+    monkeypatch.setattr("mixfield.mixture.finder.solve_in_cell", watched)
+    finder = _finder(mf.datasets.random_ising(12, rng=1), rise=0.0, root_sweeps=2)
+    root = finder.root(Cell(finder.solver.allowed))
+    assert tolerances.count(finder.rough_solver.tolerance) >= 3
+    assert tolerances.count(finder.solver.tolerance) == 1
+    assert root.log_z[0] >= finder.optima.log_z.max()
+
+
+def test_the_next_best_optimum_is_the_root_where_the_best_is_lost(two_wells, monkeypatch):
+    finder = _finder(two_wells)
+    monkeypatch.setattr(finder, "lives_in", lambda _, solution: bool((solution.q[0].argmax(1) == 0).all()))
+    assert (finder.root(Cell(two_wells.allowed)).q[0].argmax(1) == 0).all()
+
+
+LARGE_FOR_ITS_BUDGET = {"search": Search(root=4, budget=1e3), "collapse": False}
+
+
+def test_a_large_field_is_not_cut_where_it_has_one_interpretation():
+    """One cut is tried; with every cell a mode there are as many as asked for."""
+    field = np.random.default_rng(0).choice([-2.0, 2.0], 256)
+    graph = mf.FactorGraph.ising(field, grid_edges((16, 16)), 0.6)
+    with pytest.warns(mf.errors.FewerModesWarning, match="^1 modes instead of 4 differ in at least 6 variables"):
+        post = mf.infer(graph, 4, **LARGE_FOR_ITS_BUDGET)
+    assert [len(mode.components()) for mode in post.modes] == [2]
+    every = mf.infer(graph, 4, min_distance=0, **LARGE_FOR_ITS_BUDGET)
+    assert len(every.modes) == 4
+    assert post.log_z <= every.log_z <= max(mode.log_z for mode in every.modes) + np.log(4)
+
+
+def test_both_phases_of_a_large_field_are_found():
+    graph = mf.FactorGraph.ising(np.zeros(256), grid_edges((16, 16)), 0.6)
+    with pytest.warns(mf.errors.FewerModesWarning, match="modes instead of 4"):
+        post = mf.infer(graph, 4, **LARGE_FOR_ITS_BUDGET)
+    assert sorted(post.labelings()[:2].mean(-1).ravel().tolist()) == [0.0, 1.0]

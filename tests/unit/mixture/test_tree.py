@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import naive
 import numpy as np
 import pytest
@@ -298,6 +300,20 @@ def test_a_mixture_is_never_below_the_mean_field_of_the_best_state():
         post = mf.infer(graph, 2, collapse=collapse, min_distance=0, search=Search(root=1, root_sweeps=2, flips=0))
         assert post.log_z >= single.log_z
         assert post.map_energy <= graph.of(state.reshape(20, 20)) + 1e-9
+
+
+@pytest.mark.parametrize("attractive", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"collapse": False}, {"collapse": False, "search": Search(root=4, budget=1e3)}]
+)
+def test_a_mixture_is_never_below_the_mean_field_of_a_state_it_has_seen(options, attractive):
+    """Also where the budget limits the coolings, whose best parts are combined then."""
+    for seed in range(3):
+        graph = mf.datasets.random_ising(16, attractive=attractive, rng=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewerModesWarning)
+            post = mf.infer(graph, 3, **options)
+        assert post.log_z >= mf.mean_field(graph, start=one_hot(post.map(), 2)).log_z
 
 
 def test_many_modes_leave_enough_to_sum_out():

@@ -204,3 +204,35 @@ def test_a_criterion_without_rivals_is_not_asked_for_more():
     tree = start_tree(ENERGIES["ising"](), criterion=mf.criteria.PhaseTransition())
     tree.separate(4)
     assert len(tree.leaves) == 1
+
+
+def test_a_tree_says_whether_it_could_be_cut_further():
+    assert start_tree(mf.datasets.random_ising(4, rng=1)).grow(4)
+    pair = start_tree(mf.FactorGraph.ising([0.0, 0.0], [(0, 1)], 2.0))
+    assert not pair.grow(9)
+    assert len(pair.leaves) == 4
+
+
+def test_only_interpretations_are_cut_apart_where_nothing_else_is_worth_it():
+    for refines, fewest_changes, leaves in ((True, 9, 6), (False, 1, 6), (False, 9, 2)):
+        tree = start_tree(mf.datasets.random_ising(6, rng=2), rng=0)
+        tree.finder.refines, tree.fewest_changes = refines, fewest_changes
+        assert tree.grow(6)
+        assert len(tree.leaves) == leaves
+
+
+def test_the_rival_of_a_leaf_is_looked_up_once(monkeypatch):
+    asked = []
+
+    def rival(self, leaf):
+        asked.append(leaf)
+        return original(self, leaf)
+
+    original = mf.criteria.Lookahead.rival
+    monkeypatch.setattr(mf.criteria.Lookahead, "rival", rival)
+    tree = start_tree(mf.datasets.random_ising(13, attractive=True, rng=7), rng=0)
+    tree.fewest_changes = 4
+    tree.grow(8)
+    tree.separate(8)
+    assert len(tree.leaves) > 8
+    assert len({id(leaf) for leaf in asked}) == len(asked)
