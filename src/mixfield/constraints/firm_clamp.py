@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _arrays
+from mixfield import _arrays, _threads
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.solution import CellSolution
@@ -129,12 +129,13 @@ class FirmClamp:
 
     def _inside(self, held: _ClampedModes, values: Float32s) -> NDArray[np.bool_]:
         """(K,) which modes satisfy the soft constraints of their cells."""
-        return np.array(
-            [
-                all(self.tail.outside(c.alone, held.members(values, k, c)) <= self.epsilon for c in cell.soft)
-                for k, cell in enumerate(held.cells)
-            ]
-        )
+
+        def inside(k: int) -> bool:
+            soft = held.cells[k].soft
+            return all(self.tail.outside(c.alone, held.members(values, k, c)) <= self.epsilon for c in soft)
+
+        members = sum(len(c.group) for cell in held.cells for c in cell.soft)
+        return np.array(_threads.each(inside, len(held.cells), held.solver.options.threads, updates=4 * members))
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,10 @@ class _ClampedModes:
     ) -> None:
         self.solver, self.cells, self.parent = solver, cells, parent
         self.layout = Layout(solver.energy, len(cells), solver.pool)
-        self.fixed = self._inherited_costs() if fixed is None else fixed
-        self.bias = aligned_empty(*self.fixed.shape, pool=solver.pool)
+        self.bias = self._inherited_costs() if fixed is None else fixed  # and the costs of the own multipliers
+        self._inherited = [
+            None if (c := cell.last_soft) is None else self.bias[c.group, c.labels, k] for k, cell in enumerate(cells)
+        ]
         self.update = solver.update(len(cells), self.bias.reshape(solver.energy.n, -1))
 
     def _inherited_costs(self) -> Float32s:
@@ -182,8 +185,9 @@ class _ClampedModes:
         """Some of the modes."""
         if len(places) == len(self.cells):
             return self
-        fixed = np.ascontiguousarray(self.fixed[..., places])
-        return _ClampedModes(self.solver, [self.cells[k] for k in places], self.parent, fixed)
+        self._set_multipliers(np.zeros(len(self.cells)))
+        inherited = np.ascontiguousarray(self.bias[..., places])
+        return _ClampedModes(self.solver, [self.cells[k] for k in places], self.parent, inherited)
 
     def take(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
         """Channels of some of the modes."""
@@ -259,11 +263,10 @@ class _ClampedModes:
         ]
 
     def _set_multipliers(self, multipliers: Floats) -> None:
-        """Write the additional costs of all multipliers."""
-        self.bias[:] = self.fixed
-        for k, (cell, multiplier) in enumerate(zip(self.cells, multipliers, strict=True)):
-            if cell.last_soft is not None:
-                _push(self.bias[..., k], cell.last_soft, float(multiplier))
+        """Write the additional costs of the own multipliers."""
+        for k, (cell, inherited) in enumerate(zip(self.cells, self._inherited, strict=True)):
+            if (c := cell.last_soft) is not None and inherited is not None:
+                self.bias[c.group, c.labels, k] = inherited - np.float32(c.sign * float(multipliers[k]))
 
 
 def _push(costs: Float32s, constraint: Cardinality, multiplier: float) -> None:

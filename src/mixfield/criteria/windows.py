@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _threads
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import BITS, HIGH, LOW, densest
@@ -42,15 +43,18 @@ class MeltingWindows:
         shape = leaf.energy.shape
         now = entropies(leaf.q) * BITS
         labels, free = leaf.q.argmax(1), leaf.uncut
-        found: list[tuple[int, Proposal]] = []
         heats = temperatures(leaf, self.heats)
-        for heat, q in zip(heats, leaf.marginals_at(heats), strict=True):
-            candidates = free & (now < self.low) & (entropies(q) * BITS > self.high)
-            for share in self.shares:
-                side = max(1, round(share * max(shape)))
-                for group in self._groups(candidates, labels, shape, side):
-                    cut = Cardinality(group, labels[group], max(1, len(group) // 2))
-                    found.append((len(group), Proposal(cut, heat)))
+        hot = [free & (now < self.low) & (entropies(q) * BITS > self.high) for q in leaf.marginals_at(heats)]
+        cases = [(heat, marked, share) for heat, marked in zip(heats, hot, strict=True) for share in self.shares]
+
+        def groups(k: int) -> list[NDArray[np.int64]]:
+            return list(self._groups(cases[k][1], labels, shape, max(1, round(cases[k][2] * max(shape)))))
+
+        threads, found = leaf.solver.options.threads, []
+        for (heat, _, _), some in zip(cases, _threads.each(groups, len(cases), threads, updates=len(cases) * now.size), strict=True):
+            for group in some:
+                cut = Cardinality(group, labels[group], max(1, len(group) // 2))
+                found.append((len(group), Proposal(cut, heat)))
         taken = np.zeros(len(labels), bool)
         given = 0
         for _, proposal in sorted(found, key=lambda one: -one[0]):

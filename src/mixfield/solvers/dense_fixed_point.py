@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _threads
 from mixfield.solvers.dense_subset import SubsetRun, SubsetUpdate
 from mixfield.solvers.dense_update import DenseUpdate, Movers, Step
 from mixfield.solvers.layout import Layout
@@ -155,16 +156,22 @@ def _update_movers(
     movers, layout = step.movers, update.layout
     if movers is None or most <= 0 or movers.support.size > MOVER_NUMBERS:
         return []
-    runs, after, count = [], values[movers.points], max(1, TOGETHER // layout.stored)
-    for modes in np.split(moving, range(count, len(moving), count)):
+    after, count = values.take(movers.points, 0), max(1, TOGETHER // layout.stored)
+    groups = np.split(moving, range(count, len(moving), count))
+    threads = update.threads if len(groups) == 1 else 1
+
+    def run(k: int) -> list[tuple[Modes, SubsetRun]]:
+        modes = groups[k]
         own, current = _of_modes(layout, modes, movers, after, threshold)
-        if 0 < len(own.points) <= FEW_MOVERS * update.crf.n:
-            enough = np.maximum(threshold, FALL * step.change[modes])
-            run = SubsetUpdate(update, modes, own, beta[modes]).run(current, enough, most)
-            channels = layout.channels(modes)
-            values[own.points[:, None], channels] = run.values[:, : len(channels)]
-            runs.append((modes, run))
-    return runs
+        if not 0 < len(own.points) <= FEW_MOVERS * update.crf.n:
+            return []
+        enough = np.maximum(threshold, FALL * step.change[modes])
+        found = SubsetUpdate(update, modes, own, beta[modes], threads=threads).run(current, enough, most)
+        channels = layout.channels(modes)
+        values[own.points[:, None], channels] = found.values[:, : len(channels)]
+        return [(modes, found)]
+
+    return sum(_threads.each(run, len(groups), update.threads, updates=movers.support.size * most), [])
 
 
 def _of_modes(
@@ -184,8 +191,8 @@ def _of_modes(
 
 def _far(layout: Layout, movers: Movers, values: Float32s, tolerance: float) -> NDArray[np.intp]:
     """(K,) how many movers of each mode the last update has changed by more than the tolerance."""
-    far = np.abs(values[movers.points] - movers.before) > tolerance
-    return np.array([np.count_nonzero(far[:, mode :: layout.n_modes].any(1)) for mode in range(layout.n_modes)])
+    far = np.abs(values.take(movers.points, 0) - movers.before)[:, : layout.used] > tolerance
+    return np.asarray(far.reshape(-1, layout.stored, layout.n_modes).any(1).sum(0))
 
 
 def _share(layout: Layout, before: Float32s, after: Float32s, threshold: float) -> float:
