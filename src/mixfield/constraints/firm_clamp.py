@@ -35,6 +35,9 @@ Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
 
+Inside = Callable[["_ClampedModes", Float32s], NDArray[np.bool_]]  # which modes, with their values, are inside
+
+
 @dataclass(frozen=True)
 class FirmClamp:
     """How modes of dense fields are held in their cells.
@@ -107,7 +110,7 @@ class FirmClamp:
 
     def _try(self, held: _ClampedModes, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
         """Updates under other multipliers, taken back for the modes that leave their cells."""
-        trial = held.run(values, multipliers, self.steps)
+        trial = held.run(values, multipliers, self.steps, given_up=lambda values: not self._inside(held, values).any())
         inside = self._inside(held, trial)
         return held.choose(inside, trial, values), inside
 
@@ -121,7 +124,7 @@ class FirmClamp:
             if len(waiting) == 0:
                 break
             some = held.only(waiting)
-            converged, run = some.converge(held.take(values, waiting), grip[waiting], self.patience)
+            converged, run = some.converge(held.take(values, waiting), grip[waiting], self.patience, self._inside)
             inside, solutions = self._inside(some, converged), some.solutions(converged, run, grip[waiting])
             for k in np.flatnonzero(inside):
                 found[waiting[k]] = solutions[k]
@@ -215,7 +218,7 @@ class _ClampedModes:
         marked[: self.layout.used] = np.tile(first, self.layout.stored)
         return np.where(marked, one, other)
 
-    def run(self, values: Float32s, multipliers: Floats, steps: int, *, same_start: bool = False) -> Float32s:
+    def run(self, values: Float32s, multipliers: Floats, steps: int, **options: Any) -> Float32s:
         """A few updates under some multipliers (K,)."""
         self._set_multipliers(multipliers)
         return iterate(
@@ -224,11 +227,13 @@ class _ClampedModes:
             np.ones(len(self.cells)),
             tolerance=1e-2,
             max_iterations=steps,
-            same_start=same_start,
+            **options,
         )[0]
 
-    def converge(self, values: Float32s, multipliers: Floats, patience: int) -> tuple[Float32s, _Run]:
-        """Updates until nothing changes; modes that have converged leave the batch."""
+    def converge(
+        self, values: Float32s, multipliers: Floats, patience: int, inside: Inside
+    ) -> tuple[Float32s, _Run]:
+        """Updates until nothing changes, or until all that still change are outside; converged modes leave the batch."""
         self._set_multipliers(multipliers)
         patience = min(patience, self.solver.max_iterations)
         values, run = iterate(
@@ -240,9 +245,9 @@ class _ClampedModes:
             stragglers=STRAGGLERS,
         )
         result, moving = _Run(run.iterations, run.converged), np.flatnonzero(~run.converged)
-        if len(moving) and patience > ROUND:
+        if len(moving) and patience > ROUND and inside(self, values)[moving].any():
             rest = self.only(moving)
-            more, further = rest.converge(self.take(values, moving), multipliers[moving], patience - ROUND)
+            more, further = rest.converge(self.take(values, moving), multipliers[moving], patience - ROUND, inside)
             self.layout.by_label(values)[..., moving] = rest.layout.by_label(more)
             result.iterations[moving] += further.iterations
             result.converged[moving] = further.converged

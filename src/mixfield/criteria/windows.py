@@ -44,13 +44,17 @@ class MeltingWindows:
         now = entropies(leaf.q) * BITS
         labels, free = leaf.q.argmax(1), leaf.uncut
         heats = temperatures(leaf, self.heats)
-        hot = [free & (now < self.low) & (entropies(q) * BITS > self.high) for q in leaf.marginals_at(heats)]
+        annealed, threads = leaf.marginals_at(heats), leaf.solver.options.threads
+        melted = _threads.each(
+            lambda k: entropies(annealed[k]) * BITS > self.high, len(heats), threads, updates=annealed.size
+        )
+        hot = [free & (now < self.low) & one for one in melted]
         cases = [(heat, marked, share) for heat, marked in zip(heats, hot, strict=True) for share in self.shares]
 
         def groups(k: int) -> list[NDArray[np.int64]]:
             return list(self._groups(cases[k][1], labels, shape, max(1, round(cases[k][2] * max(shape)))))
 
-        threads, found = leaf.solver.options.threads, []
+        found: list[tuple[int, Proposal]] = []
         for (heat, _, _), some in zip(cases, _threads.each(groups, len(cases), threads, updates=len(cases) * now.size), strict=True):
             for group in some:
                 cut = Cardinality(group, labels[group], max(1, len(group) // 2))

@@ -11,6 +11,7 @@ decide about convergence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +67,7 @@ def iterate(
     max_iterations: int,
     stragglers: float = 0.0,
     same_start: bool = False,
+    given_up: Callable[[Float32s], bool] = lambda values: False,  # noqa: ARG005
 ) -> tuple[Float32s, Convergence]:
     """Update channels (n, C), in place where possible, until no marginal changes by more than ``tolerance``.
 
@@ -75,6 +77,7 @@ def iterate(
     temperature : (K,) T of each mode.
     stragglers : share of the pixels of a mode that may still change by more when it has converged.
     same_start : all modes begin at the same point.
+    given_up : whether values (n, C) on the way are not worth any further update.
     """
     crf, large = update.crf, update.crf.n > SMALL_FIELD
     beta, change = (1.0 / temperature).astype(np.float32), np.ones(update.n_modes)
@@ -99,7 +102,7 @@ def iterate(
         moving = (step.change > tolerance) | rough
         if stragglers and step.movers is not None:
             moving &= _far(update.layout, step.movers, values, tolerance) > stragglers * crf.n
-        if not moving.any():
+        if not moving.any() or given_up(values):
             break
         if monitor.damped.any() and new is not None:  # after a step in place, half steps begin with the next one
             _halve(update, old, values, monitor.damped)
