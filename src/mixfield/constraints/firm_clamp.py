@@ -21,7 +21,7 @@ from mixfield.constraints.solution import CellSolution
 from mixfield.constraints.tail import AutoTail, Tail
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
-from mixfield.filters.buffers import aligned_empty, aligned_zeros
+from mixfield.filters.buffers import aligned_zeros
 from mixfield.solvers.dense import DenseSolver
 from mixfield.solvers.dense_fixed_point import iterate
 from mixfield.solvers.layout import Layout
@@ -33,8 +33,6 @@ INHERITED = 1.5  # factor on the multipliers of earlier cuts: a new cut disturbs
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
-
-
 Inside = Callable[["_ClampedModes", Float32s], NDArray[np.bool_]]  # which modes, with their values, are inside
 
 
@@ -230,10 +228,8 @@ class _ClampedModes:
             **options,
         )[0]
 
-    def converge(
-        self, values: Float32s, multipliers: Floats, patience: int, inside: Inside
-    ) -> tuple[Float32s, _Run]:
-        """Updates until nothing changes, or until all that still change are outside; converged modes leave the batch."""
+    def converge(self, values: Float32s, multipliers: Floats, patience: int, inside: Inside) -> tuple[Float32s, _Run]:
+        """Updates until nothing changes, or all that changes is outside; modes that have converged leave the batch."""
         self._set_multipliers(multipliers)
         patience = min(patience, self.solver.max_iterations)
         values, run = iterate(

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _threads
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import densest_sum
@@ -81,21 +79,18 @@ class SuppressedWindows:
         """For every label, the pixels of the best window that prefer it to all labels but their own."""
         shape, labels = leaf.energy.shape, leaf.q.argmax(1)
         own = np.arange(leaf.q.shape[1]) == labels[:, None]
-        heats, free = temperatures(leaf, self.heats), leaf.uncut
-        hot = [(q, np.where(own, -1.0, q).argmax(1)) for q in leaf.marginals_at(heats)]
-        cases = list(product(range(len(heats)), self.shares, range(own.shape[1])))
-
-        def group(k: int) -> Int64s:
-            (heat, share, label), marked = cases[k], free & (labels != cases[k][2])
-            q, second = hot[heat]
-            side = max(1, round(share * max(shape)))
-            window = densest_sum(np.where(marked, q[:, label], 0.0).reshape(shape), side)
-            return window[(marked & (second == label))[window]]
-
-        groups = _threads.each(group, len(cases), leaf.solver.options.threads, updates=own.size)
-        for (heat, _, label), found in zip(cases, groups, strict=True):
-            if len(found) >= max(1.0, self.smallest * len(labels)):
-                yield Proposal(cut(found, label), heats[heat])
+        free = leaf.uncut
+        heats = temperatures(leaf, self.heats)
+        for temperature, q in zip(heats, leaf.marginals_at(heats), strict=True):
+            second = np.where(own, -1.0, q).argmax(1)
+            for share in self.shares:
+                side = max(1, round(share * max(shape)))
+                for label in range(q.shape[1]):
+                    marked = free & (labels != label)
+                    window = densest_sum(np.where(marked, q[:, label], 0.0).reshape(shape), side)
+                    group = window[(marked & (second == label))[window]]
+                    if len(group) >= max(1.0, self.smallest * len(labels)):
+                        yield Proposal(cut(group, label), temperature)
 
 
 def _level_cuts(
@@ -103,16 +98,10 @@ def _level_cuts(
 ) -> Iterator[Proposal]:
     """Cuts of the regions that ``marked(probabilities of a label (n,), label, level)`` selects."""
     for temperature, q in views(leaf, how.heat):
-        cases = list(product(range(q.shape[1]), how.levels))
-
-        def groups(k: int, q: NDArray[np.floating] = q, cases: list[tuple[int, float]] = cases) -> list[Int64s]:
-            label, level = cases[k]
-            return regions(leaf, marked(q[:, label], label, level), how.smallest, how.largest)
-
-        found = _threads.each(groups, len(cases), leaf.solver.options.threads, updates=q.size)
-        for (label, _), some in zip(cases, found, strict=True):
-            for group in some:
-                yield Proposal(cut(group, label), temperature)
+        for label in range(q.shape[1]):
+            for level in how.levels:
+                for group in regions(leaf, marked(q[:, label], label, level), how.smallest, how.largest):
+                    yield Proposal(cut(group, label), temperature)
 
 
 def views(leaf: Leaf, heat: float) -> Iterator[tuple[float, NDArray[np.floating]]]:

@@ -43,22 +43,18 @@ class MeltingWindows:
         shape = leaf.energy.shape
         now = entropies(leaf.q) * BITS
         labels, free = leaf.q.argmax(1), leaf.uncut
+        found: list[tuple[int, Proposal]] = []
         heats = temperatures(leaf, self.heats)
-        annealed, threads = leaf.marginals_at(heats), leaf.solver.options.threads
-        melted = _threads.each(
-            lambda k: entropies(annealed[k]) * BITS > self.high, len(heats), threads, updates=annealed.size
-        )
-        hot = [free & (now < self.low) & one for one in melted]
-        cases = [(heat, marked, share) for heat, marked in zip(heats, hot, strict=True) for share in self.shares]
+        annealed, sides = leaf.marginals_at(heats), [max(1, round(share * max(shape))) for share in self.shares]
 
         def groups(k: int) -> list[NDArray[np.int64]]:
-            return list(self._groups(cases[k][1], labels, shape, max(1, round(cases[k][2] * max(shape)))))
+            candidates = free & (now < self.low) & (entropies(annealed[k]) * BITS > self.high)
+            return [group for side in sides for group in self._groups(candidates, labels, shape, side)]
 
-        found: list[tuple[int, Proposal]] = []
-        for (heat, _, _), some in zip(cases, _threads.each(groups, len(cases), threads, updates=len(cases) * now.size), strict=True):
-            for group in some:
-                cut = Cardinality(group, labels[group], max(1, len(group) // 2))
-                found.append((len(group), Proposal(cut, heat)))
+        each = _threads.each(groups, len(heats), leaf.solver.options.threads, updates=annealed.size)
+        for heat, group in ((heat, group) for heat, some in zip(heats, each, strict=True) for group in some):
+            cut = Cardinality(group, labels[group], max(1, len(group) // 2))
+            found.append((len(group), Proposal(cut, heat)))
         taken = np.zeros(len(labels), bool)
         given = 0
         for _, proposal in sorted(found, key=lambda one: -one[0]):

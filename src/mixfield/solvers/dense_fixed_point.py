@@ -161,20 +161,20 @@ def _update_movers(
         return []
     after, count = values.take(movers.points, 0), max(1, TOGETHER // layout.stored)
     groups = np.split(moving, range(count, len(moving), count))
-    threads = update.threads if len(groups) == 1 else 1
 
-    def run(k: int) -> list[tuple[Modes, SubsetRun]]:
+    def run(k: int) -> tuple[Modes, SubsetRun] | None:
         modes = groups[k]
         own, current = _of_modes(layout, modes, movers, after, threshold)
         if not 0 < len(own.points) <= FEW_MOVERS * update.crf.n:
-            return []
+            return None
         enough = np.maximum(threshold, FALL * step.change[modes])
-        found = SubsetUpdate(update, modes, own, beta[modes], threads=threads).run(current, enough, most)
+        found = SubsetUpdate(update, modes, own, beta[modes]).run(current, enough, most)
         channels = layout.channels(modes)
         values[own.points[:, None], channels] = found.values[:, : len(channels)]
-        return [(modes, found)]
+        return modes, found
 
-    return sum(_threads.each(run, len(groups), update.threads, updates=movers.support.size * most), [])
+    runs = _threads.each(run, len(groups), update.threads, updates=movers.support.size * most)
+    return [one for one in runs if one is not None]
 
 
 def _of_modes(

@@ -40,12 +40,9 @@ class SubsetUpdate:
     modes : (K,) those to be updated.
     movers : the pixels, with the channels of these modes.
     beta : (K,) 1 / T of these modes.
-    threads : they do not change the result.
     """
 
-    def __init__(
-        self, update: DenseUpdate, modes: NDArray[np.intp], movers: Movers, beta: Float32s, *, threads: int
-    ) -> None:
+    def __init__(self, update: DenseUpdate, modes: NDArray[np.intp], movers: Movers, beta: Float32s) -> None:
         crf, points = update.crf, movers.points
         self._layout, self._movers, self._beta = update.layout.of(len(modes)), movers, beta
         self._filter = subset_support(
@@ -53,7 +50,7 @@ class SubsetUpdate:
             [coupling.compatibility for coupling in crf.couplings],
             points,
             len(modes),
-            threads,
+            update.threads,
         )
         self._costs, self._total_support = crf.costs[points], update.total_support[0][points]
         bias = update.bias[points].reshape(len(points), -1, update.n_modes)  # (p, L or 0, all modes)

@@ -29,7 +29,7 @@ class Case:
         assert every.points.tolist() == list(range(self.crf.n))
         support, self.current = self.some(every.support), self.some(self.values)
         movers = Movers(POINTS, support, self.current)
-        self.subset = SubsetUpdate(self.update, self.modes, movers, self.beta[self.modes], threads=1)
+        self.subset = SubsetUpdate(self.update, self.modes, movers, self.beta[self.modes])
 
     def some(self, channels):
         """The modes of the subset at its pixels."""
