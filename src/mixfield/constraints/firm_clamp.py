@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _arrays
+from mixfield import _arrays, _threads
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.solution import CellSolution
 from mixfield.constraints.tail import AutoTail, Tail
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
-from mixfield.filters.buffers import aligned_empty, aligned_zeros
+from mixfield.filters.buffers import aligned_zeros
 from mixfield.solvers.dense import DenseSolver
 from mixfield.solvers.dense_fixed_point import iterate
 from mixfield.solvers.layout import Layout
@@ -33,6 +33,7 @@ INHERITED = 1.5  # factor on the multipliers of earlier cuts: a new cut disturbs
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
+Inside = Callable[["_ClampedModes", Float32s], NDArray[np.bool_]]  # which modes, with their values, are inside
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class FirmClamp:
 
     def _try(self, held: _ClampedModes, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
         """Updates under other multipliers, taken back for the modes that leave their cells."""
-        trial = held.run(values, multipliers, self.steps)
+        trial = held.run(values, multipliers, self.steps, given_up=lambda values: not self._inside(held, values).any())
         inside = self._inside(held, trial)
         return held.choose(inside, trial, values), inside
 
@@ -121,7 +122,7 @@ class FirmClamp:
             if len(waiting) == 0:
                 break
             some = held.only(waiting)
-            converged, run = some.converge(held.take(values, waiting), grip[waiting], self.patience)
+            converged, run = some.converge(held.take(values, waiting), grip[waiting], self.patience, self._inside)
             inside, solutions = self._inside(some, converged), some.solutions(converged, run, grip[waiting])
             for k in np.flatnonzero(inside):
                 found[waiting[k]] = solutions[k]
@@ -129,12 +130,13 @@ class FirmClamp:
 
     def _inside(self, held: _ClampedModes, values: Float32s) -> NDArray[np.bool_]:
         """(K,) which modes satisfy the soft constraints of their cells."""
-        return np.array(
-            [
-                all(self.tail.outside(c.alone, held.members(values, k, c)) <= self.epsilon for c in cell.soft)
-                for k, cell in enumerate(held.cells)
-            ]
-        )
+
+        def inside(k: int) -> bool:
+            soft = held.cells[k].soft
+            return all(self.tail.outside(c.alone, held.members(values, k, c)) <= self.epsilon for c in soft)
+
+        members = sum(len(c.group) for cell in held.cells for c in cell.soft)
+        return np.array(_threads.each(inside, len(held.cells), held.solver.options.threads, updates=4 * members))
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,10 @@ class _ClampedModes:
     ) -> None:
         self.solver, self.cells, self.parent = solver, cells, parent
         self.layout = Layout(solver.energy, len(cells), solver.pool)
-        self.fixed = self._inherited_costs() if fixed is None else fixed
-        self.bias = aligned_empty(*self.fixed.shape, pool=solver.pool)
+        self.bias = self._inherited_costs() if fixed is None else fixed  # and the costs of the own multipliers
+        self._inherited = [
+            None if (c := cell.last_soft) is None else self.bias[c.group, c.labels, k] for k, cell in enumerate(cells)
+        ]
         self.update = solver.update(len(cells), self.bias.reshape(solver.energy.n, -1))
 
     def _inherited_costs(self) -> Float32s:
@@ -182,8 +186,9 @@ class _ClampedModes:
         """Some of the modes."""
         if len(places) == len(self.cells):
             return self
-        fixed = np.ascontiguousarray(self.fixed[..., places])
-        return _ClampedModes(self.solver, [self.cells[k] for k in places], self.parent, fixed)
+        self._set_multipliers(np.zeros(len(self.cells)))
+        inherited = np.ascontiguousarray(self.bias[..., places])
+        return _ClampedModes(self.solver, [self.cells[k] for k in places], self.parent, inherited)
 
     def take(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
         """Channels of some of the modes."""
@@ -211,7 +216,7 @@ class _ClampedModes:
         marked[: self.layout.used] = np.tile(first, self.layout.stored)
         return np.where(marked, one, other)
 
-    def run(self, values: Float32s, multipliers: Floats, steps: int, *, same_start: bool = False) -> Float32s:
+    def run(self, values: Float32s, multipliers: Floats, steps: int, **options: Any) -> Float32s:
         """A few updates under some multipliers (K,)."""
         self._set_multipliers(multipliers)
         return iterate(
@@ -220,11 +225,11 @@ class _ClampedModes:
             np.ones(len(self.cells)),
             tolerance=1e-2,
             max_iterations=steps,
-            same_start=same_start,
+            **options,
         )[0]
 
-    def converge(self, values: Float32s, multipliers: Floats, patience: int) -> tuple[Float32s, _Run]:
-        """Updates until nothing changes; modes that have converged leave the batch."""
+    def converge(self, values: Float32s, multipliers: Floats, patience: int, inside: Inside) -> tuple[Float32s, _Run]:
+        """Updates until nothing changes, or all that changes is outside; modes that have converged leave the batch."""
         self._set_multipliers(multipliers)
         patience = min(patience, self.solver.max_iterations)
         values, run = iterate(
@@ -236,9 +241,9 @@ class _ClampedModes:
             stragglers=STRAGGLERS,
         )
         result, moving = _Run(run.iterations, run.converged), np.flatnonzero(~run.converged)
-        if len(moving) and patience > ROUND:
+        if len(moving) and patience > ROUND and inside(self, values)[moving].any():
             rest = self.only(moving)
-            more, further = rest.converge(self.take(values, moving), multipliers[moving], patience - ROUND)
+            more, further = rest.converge(self.take(values, moving), multipliers[moving], patience - ROUND, inside)
             self.layout.by_label(values)[..., moving] = rest.layout.by_label(more)
             result.iterations[moving] += further.iterations
             result.converged[moving] = further.converged
@@ -259,11 +264,10 @@ class _ClampedModes:
         ]
 
     def _set_multipliers(self, multipliers: Floats) -> None:
-        """Write the additional costs of all multipliers."""
-        self.bias[:] = self.fixed
-        for k, (cell, multiplier) in enumerate(zip(self.cells, multipliers, strict=True)):
-            if cell.last_soft is not None:
-                _push(self.bias[..., k], cell.last_soft, float(multiplier))
+        """Write the additional costs of the own multipliers."""
+        for k, (cell, inherited) in enumerate(zip(self.cells, self._inherited, strict=True)):
+            if (c := cell.last_soft) is not None and inherited is not None:
+                self.bias[c.group, c.labels, k] = inherited - np.float32(c.sign * float(multipliers[k]))
 
 
 def _push(costs: Float32s, constraint: Cardinality, multiplier: float) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _threads
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import BITS, HIGH, LOW, densest
@@ -44,13 +45,16 @@ class MeltingWindows:
         labels, free = leaf.q.argmax(1), leaf.uncut
         found: list[tuple[int, Proposal]] = []
         heats = temperatures(leaf, self.heats)
-        for heat, q in zip(heats, leaf.marginals_at(heats), strict=True):
-            candidates = free & (now < self.low) & (entropies(q) * BITS > self.high)
-            for share in self.shares:
-                side = max(1, round(share * max(shape)))
-                for group in self._groups(candidates, labels, shape, side):
-                    cut = Cardinality(group, labels[group], max(1, len(group) // 2))
-                    found.append((len(group), Proposal(cut, heat)))
+        annealed, sides = leaf.marginals_at(heats), [max(1, round(share * max(shape))) for share in self.shares]
+
+        def groups(k: int) -> list[NDArray[np.int64]]:
+            candidates = free & (now < self.low) & (entropies(annealed[k]) * BITS > self.high)
+            return [group for side in sides for group in self._groups(candidates, labels, shape, side)]
+
+        each = _threads.each(groups, len(heats), leaf.solver.options.threads, updates=annealed.size)
+        for heat, group in ((heat, group) for heat, some in zip(heats, each, strict=True) for group in some):
+            cut = Cardinality(group, labels[group], max(1, len(group) // 2))
+            found.append((len(group), Proposal(cut, heat)))
         taken = np.zeros(len(labels), bool)
         given = 0
         for _, proposal in sorted(found, key=lambda one: -one[0]):

@@ -181,10 +181,9 @@ def movers(old: Float32s, new: Float32s, threshold: Real) -> Int64s:
     found = np.empty(len(old), np.int64)
     count = 0
     for p in range(len(old)):
-        change = np.float32(0.0)
+        moved = False
         for c in range(old.shape[1]):
-            change = max(change, abs(new[p, c] - old[p, c]))
-        if change > threshold:
-            found[count] = p
-            count += 1
+            moved |= abs(new[p, c] - old[p, c]) > threshold
+        found[count] = p
+        count += moved
     return found[:count].copy()

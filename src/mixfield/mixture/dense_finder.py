@@ -60,12 +60,13 @@ class DenseModeFinder(ModeFinder):
             return
         batch = min(BATCH, max(1, BATCH_CHANNELS // self._layout.stored))
         cells: dict[CutKey, Cell] = {}
+        labels = _labels(parent.q[0])
         for proposal in proposals:
             key = _key(parent, proposal.constraint)
             if len(cells) < batch and key not in self._prefetched:
                 self._prefetched[key] = None
                 cell = _cut_away(leaf, parent, proposal.constraint)
-                if cell is not None and self._may_be_new(cell, parent):
+                if cell is not None and self._may_be_new(cell, parent.q[0], labels):
                     cells[key] = cell
         if cells:
             accept = self._accept_new(list(self._labelings))  # a copy: some of them may be refused later
@@ -86,14 +87,14 @@ class DenseModeFinder(ModeFinder):
             found = self.clamp.solve_in_cells(self.solver, [cell], parent)[0]
         return found if found is not None and cell.mass(found.q[0]) >= enough else None
 
-    def _may_be_new(self, cell: Cell, parent: CellSolution) -> bool:
-        """Whether the last cut could lead to a new mode.
+    def _may_be_new(self, cell: Cell, q: NDArray[np.float64], labels: Labels) -> bool:
+        """Whether the last cut could lead away from a mode ``q`` (n, L), with ``labels`` (n,), to a new one.
 
         If its group went to the other side and nothing else changed, earlier cuts must hold, and at least half of the
         pixels must change that make two modes distinct.
         """
         last = cell.constraints[-1]
-        pushed, limit = _pushed(parent.q[0], last), 0.5 + 0.5 * self.distinct
+        pushed, limit = _pushed(q, labels, last), 0.5 + 0.5 * self.distinct
         earlier = [c for c in cell.soft if c.identity != last.identity]
         return all(c.holds(pushed) for c in earlier) and not any(
             np.count_nonzero(pushed == other) > limit * pushed.size for other in self._labelings
@@ -123,9 +124,9 @@ def _cut_away(leaf: Leaf, parent: CellSolution, constraint: Cardinality) -> Cell
     return None
 
 
-def _pushed(q: NDArray[np.float64], constraint: Cardinality) -> Labels:
-    """(n,) labels of a mode, with the group of a constraint on its side."""
-    labels, group = _labels(q), constraint.group
+def _pushed(q: NDArray[np.float64], labels: Labels, constraint: Cardinality) -> Labels:
+    """(n,) labels of a mode ``q``, with the group of a constraint on its side."""
+    labels, group = labels.copy(), constraint.group
     if constraint.sign > 0:
         labels[group] = constraint.labels
     else:

@@ -57,6 +57,8 @@ def group_cells(labelings: Ints, bounds: ArrayLike, fewest: int, most: int | Non
 def with_interpretations(posterior: MixturePosterior, fewest: int, most: int) -> MixturePosterior:
     """The same mixture with up to ``most`` modes, whose labels differ in at least ``fewest`` variables."""
     bounds = [mode.log_z for mode in posterior.modes]
+    if fewest == 0 and len(bounds) <= most:
+        return posterior
     labelings = posterior.labelings().reshape(len(bounds), -1)
     groups = group_cells(labelings, bounds, fewest, most)
     if len(groups) == len(bounds):

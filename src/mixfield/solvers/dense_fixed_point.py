@@ -11,11 +11,13 @@ decide about convergence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _threads
 from mixfield.solvers.dense_subset import SubsetRun, SubsetUpdate
 from mixfield.solvers.dense_update import DenseUpdate, Movers, Step
 from mixfield.solvers.layout import Layout
@@ -65,6 +67,7 @@ def iterate(
     max_iterations: int,
     stragglers: float = 0.0,
     same_start: bool = False,
+    given_up: Callable[[Float32s], bool] = lambda values: False,  # noqa: ARG005
 ) -> tuple[Float32s, Convergence]:
     """Update channels (n, C), in place where possible, until no marginal changes by more than ``tolerance``.
 
@@ -74,6 +77,7 @@ def iterate(
     temperature : (K,) T of each mode.
     stragglers : share of the pixels of a mode that may still change by more when it has converged.
     same_start : all modes begin at the same point.
+    given_up : whether values (n, C) on the way are not worth any further update.
     """
     crf, large = update.crf, update.crf.n > SMALL_FIELD
     beta, change = (1.0 / temperature).astype(np.float32), np.ones(update.n_modes)
@@ -98,7 +102,7 @@ def iterate(
         moving = (step.change > tolerance) | rough
         if stragglers and step.movers is not None:
             moving &= _far(update.layout, step.movers, values, tolerance) > stragglers * crf.n
-        if not moving.any():
+        if not moving.any() or given_up(values):
             break
         if monitor.damped.any() and new is not None:  # after a step in place, half steps begin with the next one
             _halve(update, old, values, monitor.damped)
@@ -155,16 +159,22 @@ def _update_movers(
     movers, layout = step.movers, update.layout
     if movers is None or most <= 0 or movers.support.size > MOVER_NUMBERS:
         return []
-    runs, after, count = [], values[movers.points], max(1, TOGETHER // layout.stored)
-    for modes in np.split(moving, range(count, len(moving), count)):
+    after, count = values.take(movers.points, 0), max(1, TOGETHER // layout.stored)
+    groups = np.split(moving, range(count, len(moving), count))
+
+    def run(k: int) -> tuple[Modes, SubsetRun] | None:
+        modes = groups[k]
         own, current = _of_modes(layout, modes, movers, after, threshold)
-        if 0 < len(own.points) <= FEW_MOVERS * update.crf.n:
-            enough = np.maximum(threshold, FALL * step.change[modes])
-            run = SubsetUpdate(update, modes, own, beta[modes]).run(current, enough, most)
-            channels = layout.channels(modes)
-            values[own.points[:, None], channels] = run.values[:, : len(channels)]
-            runs.append((modes, run))
-    return runs
+        if not 0 < len(own.points) <= FEW_MOVERS * update.crf.n:
+            return None
+        enough = np.maximum(threshold, FALL * step.change[modes])
+        found = SubsetUpdate(update, modes, own, beta[modes]).run(current, enough, most)
+        channels = layout.channels(modes)
+        values[own.points[:, None], channels] = found.values[:, : len(channels)]
+        return modes, found
+
+    runs = _threads.each(run, len(groups), update.threads, updates=movers.support.size * most)
+    return [one for one in runs if one is not None]
 
 
 def _of_modes(
@@ -184,8 +194,8 @@ def _of_modes(
 
 def _far(layout: Layout, movers: Movers, values: Float32s, tolerance: float) -> NDArray[np.intp]:
     """(K,) how many movers of each mode the last update has changed by more than the tolerance."""
-    far = np.abs(values[movers.points] - movers.before) > tolerance
-    return np.array([np.count_nonzero(far[:, mode :: layout.n_modes].any(1)) for mode in range(layout.n_modes)])
+    far = np.abs(values.take(movers.points, 0) - movers.before)[:, : layout.used] > tolerance
+    return np.asarray(far.reshape(-1, layout.stored, layout.n_modes).any(1).sum(0))
 
 
 def _share(layout: Layout, before: Float32s, after: Float32s, threshold: float) -> float:

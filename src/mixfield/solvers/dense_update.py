@@ -256,12 +256,10 @@ class DenseUpdate:
 
         def update_and_find_movers(band: int, first: int, last: int, support: Float32s) -> Float32s:
             assert old is not None
-            with self.bank.scratch.borrow() as memory:
-                before = memory[: last - first]
-                before[:] = old[first:last]
-                after = update(band, first, last, support)
-                moved = kernels.softmax.movers(before, after, np.float32(movers_above))
-                movers[band] = Movers(moved + first, support[moved], before[moved])
+            before = old[first:last].copy() if old is new else old[first:last]
+            after = update(band, first, last, support)
+            moved = kernels.softmax.movers(before, after, np.float32(movers_above))
+            movers[band] = Movers(moved + first, support.take(moved, 0), before.take(moved, 0))
             return after
 
         visit: Update = update_and_find_movers if movers_above < np.inf else update

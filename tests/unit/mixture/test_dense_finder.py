@@ -144,14 +144,14 @@ def test_cuts_that_cannot_lead_to_a_new_mode_are_not_tried(earlier, cut, promisi
     cell = Cell(np.ones((100, 2), bool))
     for pixels in earlier:
         cell = cell.cut(of_second_label(pixels, sign=-1))
-    assert finder._may_be_new(cell.cut(of_second_label(cut)), parent) is promising
+    assert finder._may_be_new(cell.cut(of_second_label(cut)), parent.q[0], parent.q[0].argmax(1)) is promising
 
 
 def test_a_group_that_loses_its_label_takes_the_next_best():
     q = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.6, 0.1, 0.3], [0.6, 0.3, 0.1]])
     removed = Cardinality(np.array([0, 2]), np.zeros(1, np.int64), 1, -1)
-    assert _pushed(q, removed).tolist() == [1, 2, 2, 0]
-    assert _pushed(q, Cardinality(np.array([1, 2]), np.ones(1, np.int64), 1)).tolist() == [0, 1, 1, 0]
+    assert _pushed(q, q.argmax(1), removed).tolist() == [1, 2, 2, 0]
+    assert _pushed(q, q.argmax(1), Cardinality(np.array([1, 2]), np.ones(1, np.int64), 1)).tolist() == [0, 1, 1, 0]
 
 
 def test_what_is_prefetched_belongs_to_the_mode_that_it_was_cut_from():
