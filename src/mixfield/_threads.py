@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -19,9 +20,22 @@ def available() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+class _Worker(threading.local):
+    """Whether this thread is one of a pool."""
+
+    pooled = False
+
+
+_worker = _Worker()
+
+
+def _mark_worker() -> None:
+    _worker.pooled = True
+
+
 @lru_cache(maxsize=4)
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:  # noqa: ARG001 (a forked child needs its own)
-    return ThreadPoolExecutor(threads, thread_name_prefix="mixfield")
+    return ThreadPoolExecutor(threads, thread_name_prefix="mixfield", initializer=_mark_worker)
 
 
 WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
@@ -40,7 +54,7 @@ def each(work: Callable[[int], T], count: int, threads: int, *, updates: float) 
 
 def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
     """``work(k)`` for every k of ``range(count)``, one after the other; the next is at work while one is looked at."""
-    if threads <= 1 or count <= 1:
+    if threads <= 1 or count <= 1 or _worker.pooled:
         yield from map(work, range(count))
         return
     pool = _pool(threads, os.getpid())
@@ -53,9 +67,12 @@ def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
 
 
 def split(work: Callable[[int, int], None], count: int, threads: int, *, updates: float) -> None:
-    """Call ``work(first, last)`` on equal shares of ``range(count)``; little work is not shared."""
+    """Call ``work(first, last)`` on equal shares of ``range(count)``; little work is not shared.
+
+    Nor is work inside a share: if all threads of the pool waited for shares of their own, none would be left for these.
+    """
     shares = min(threads, count)
-    if shares <= 1 or updates < WORTH_IT:
+    if shares <= 1 or updates < WORTH_IT or _worker.pooled:
         work(0, count)
         return
     cuts = [count * s // shares for s in range(shares + 1)]

@@ -47,7 +47,8 @@ def test_every_row_is_printed(stills):
     page = (stills / "out" / "belief.md").read_text()
     for row in (
         "relative to softmax |",
-        "| log-score",
+        "| log-score of the best mode above uniform |",
+        "| log-score of the best mode above uniform, eight modes",
         "best of the first 8 above mean field",
         "settled changes above the first answer",
         "| alternatives with straight edges",

@@ -12,8 +12,10 @@ from dense_fields import leaves_at, modes_of, two_blobs
 from scipy.ndimage import gaussian_filter
 
 import mixfield as mf
+from mixfield.constraints import firm_clamp
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
+from mixfield.constraints.firm_clamp import _ClampedModes
 from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.leaf import Proposal
 from mixfield.errors import FewerModesWarning, MixfieldError, NotConvergedWarning
@@ -146,6 +148,35 @@ def test_labels_that_are_not_accepted_are_given_up():
     assert [labels.shape for labels in asked] == [(768,)] * 2
     (alone,) = mf.constraints.FirmClamp().solve_in_cells(solver, cells[1:], root)
     np.testing.assert_allclose(second.q, alone.q, rtol=0, atol=1e-2)
+
+
+def test_costs_of_multipliers_are_those_of_the_last_ones_set():
+    """After other multipliers and after a part of the modes was taken, as if they had been the first."""
+    solver, root, cells = _blob_cells(two_blobs())
+    fresh, used = (_ClampedModes(solver, cells, root) for _ in range(2))
+    fresh._set_multipliers(np.array([0.5, 2.0]))
+    used._set_multipliers(np.array([7.0, -3.0]))
+    part = used.only(np.array([1]))
+    used._set_multipliers(np.array([0.5, 2.0]))
+    np.testing.assert_array_equal(used.bias, fresh.bias)
+    part._set_multipliers(np.array([2.0]))
+    np.testing.assert_array_equal(part.bias[..., 0], fresh.bias[..., 1])
+    last = cells[0].last_soft
+    expected = -0.5 * last.sign
+    fresh._set_multipliers(np.zeros(2))
+    np.testing.assert_allclose(used.bias[last.group, last.labels, 0] - fresh.bias[last.group, last.labels, 0], expected)
+
+
+def test_modes_that_are_all_outside_are_not_solved_to_the_end(monkeypatch):
+    solver, root, cells = _blob_cells(two_blobs())
+    held = _ClampedModes(solver, cells, root)
+    monkeypatch.setattr(firm_clamp, "ROUND", 1)
+    short, long = (
+        held.converge(held.start, np.full(2, 3.0), 50, lambda modes, _, each=each: np.full(len(modes.cells), each))[1]
+        for each in (False, True)
+    )
+    assert (short.iterations <= 1).all()
+    assert long.iterations.max() > 1
 
 
 def test_held_modes_remember_their_multipliers():

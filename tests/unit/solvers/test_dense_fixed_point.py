@@ -127,6 +127,19 @@ def test_threads_do_not_change_the_movers(large):
     assert answers[1:] == answers[:1] * 2
 
 
+def test_values_that_are_given_up_are_not_updated_further(large):
+    seen = []
+
+    def given_up(values):
+        seen.append(values.copy())
+        return len(seen) == 3
+
+    _, values, run = _run(large, tolerance=1e-5, given_up=given_up)
+    assert len(run.free_energies) == len(seen) == 3
+    assert not run.converged[0]
+    assert values.tobytes() == seen[-1].tobytes()
+
+
 def test_some_pixels_may_go_on_moving(large):
     _, _, strict = _run(large, tolerance=1e-4)
     _, _, loose = _run(large, tolerance=1e-4, stragglers=0.01)

@@ -1,0 +1,29 @@
+"""Work that is shared between threads: in order, and without waiting for ever."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mixfield import _threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_results_come_in_order(threads):
+    assert _threads.each(lambda k: k * k, 7, threads, updates=1e9) == [k * k for k in range(7)]
+    assert list(_threads.ahead(lambda k: k + 1, 5, threads)) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_shared_work_inside_shared_work_ends(threads):
+    """Three levels, and several callers at once, on a pool that is too small for all of them."""
+
+    def count(levels):
+        if levels == 0:
+            return 1
+        return sum(_threads.each(lambda _: count(levels - 1), 4, threads, updates=1e9))
+
+    with ThreadPoolExecutor(6) as callers:
+        waiting = [callers.submit(count, 3) for _ in range(12)]
+        assert [one.result(timeout=60) for one in waiting] == [64] * 12
