@@ -24,8 +24,8 @@ PRIOR = (0.2, 0.6, 1.0)  # exponents of a blend, and its outliers in per cent
 PRECISION = (140.0, 140.0, 1.4)  # of the prior: images that say nothing about a blend leave it there
 SMALLEST = 5e-4  # probability at which the loss of a pixel ends
 PENALTY = 1e-4  # on squared coefficients
-LEAST = tuple(0.0001 * k for k in range(201))  # gain by the next alternative, to choose from
-LOST = 0.06  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
+LEAST = tuple(k / 10_000 for k in range(201))  # gain by the next alternative, to choose from
+LOST = 0.07  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
 SOFTNESS = 0.03  # of IoU, by which a labeling may be worse than the best and still count as a hypothesis
 NEUTRAL = Logistic(slope=1.0)
 
