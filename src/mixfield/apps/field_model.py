@@ -17,7 +17,7 @@ from mixfield._progress import Progress
 from mixfield.apps.alternatives import changes_of
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
-from mixfield.apps.offers import Comparison
+from mixfield.apps.offers import Comparison, list_end
 from mixfield.apps.straight_edges import ImageEdges
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import log_costs
@@ -174,7 +174,7 @@ class FieldModel:
         n_modes : how many there may be.
         """
         order, gains = self.gains(features, root, follow, comparison)
-        kept = order[: int(np.argmin([*(gains >= self.least_gain), False]))][:n_modes]
+        kept = order[: list_end(gains, self.least_gain)][:n_modes]
         hypotheses = np.where(follow, self.hypothesis.weights(features, root), 0.0)
         return kept, comparison.best_of_list(hypotheses, kept)
 

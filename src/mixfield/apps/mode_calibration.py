@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features, design
 from mixfield.apps.field_model import FieldModel, follow_image
-from mixfield.apps.offers import Comparison
+from mixfield.apps.offers import Comparison, list_end
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.calibration import Blend, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
@@ -187,7 +187,7 @@ def _least_gain(model: FieldModel, images: Sequence[Modes]) -> float:
     best = [np.maximum.accumulate(image.ious[order]) for image, (order, _) in zip(images, orders, strict=True)]
 
     def gain(least: float) -> float:
-        ends = [int(np.argmin([*(gains >= least), False])) for _, gains in orders]
+        ends = [list_end(gains, least) for _, gains in orders]
         return float(np.sum([some[end - 1] - some[0] for some, end in zip(best, ends, strict=True)]))
 
     enough = (1 - LOST) * gain(0.0)

@@ -48,10 +48,6 @@ class Comparison:
             seen += either > 0
         return Comparison(1.0 - same / pixels.sum(), ratios / seen)
 
-    def take(self, modes: list[int]) -> Comparison:
-        """The comparison of some of the labelings."""
-        return Comparison(self.apart[np.ix_(modes, modes)], self.ious[np.ix_(modes, modes)])
-
     def order(self, weights: Floats, root: int, allowed: NDArray[np.bool_]) -> tuple[list[int], Floats]:
         """The root labeling and those worth a slot, the one that adds most first, and what each one adds.
 
@@ -81,6 +77,11 @@ class Comparison:
         """
         nearest = self.ious[offered].argmax(0)
         return np.bincount(nearest, weights, minlength=len(offered)) / weights.sum()
+
+
+def list_end(gains: Floats, least: float) -> int:
+    """How many come before the first that gains less than ``least``."""
+    return int(np.argmin([*(gains >= least), False]))
 
 
 def _equal_pixels(labelings: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from mixfield.apps.offers import DISTINCT, Comparison
+from mixfield.apps.offers import DISTINCT, Comparison, list_end
 from mixfield.metrics.segmentation import mean_iou
 
 
@@ -24,9 +24,11 @@ def test_comparisons_are_those_of_single_pairs(labelings):
         for k, other in enumerate(labelings):
             assert found.apart[j, k] == pytest.approx((one != other).mean())
             assert found.ious[j, k] == pytest.approx(mean_iou([other], [one]))
-    some = found.take([4, 1])
-    assert some.apart.tolist() == found.apart[np.ix_([4, 1], [4, 1])].tolist()
-    assert some.ious[0, 1] == found.ious[4, 1]
+
+
+def test_a_list_ends_before_the_first_that_gains_too_little():
+    gains = np.array([np.inf, 0.3, 0.1, 0.2])
+    assert [list_end(gains, least) for least in (0.0, 0.1, 0.15, 0.5)] == [4, 4, 2, 1]
 
 
 def _worth(found, weights, chosen):
