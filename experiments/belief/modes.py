@@ -26,7 +26,7 @@ from mixfield.mixture.posterior import MixturePosterior
 NETWORKS: tuple[Network, ...] = ("dl513", "dl257")
 SETS = ("voc", "vocval7", "coco")
 MODES = 8  # at most
-EXPONENTS = (0.6, 0.8, 1.0)  # of the scores, with the kernels of the default model
+EXPONENTS = (0.6, 0.7, 0.8, 1.0)  # of the scores, with the kernels of the default model
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,10 @@ objects, but its own mean field is worse than that of the fitted one.  So each m
 change: its marginals where its labels differ from those of the stronger field's mean field, and those of the fitted
 mean field elsewhere.  Further ones are changes of the fitted field itself if a label is cheaper or dearer, see
 `mixfield.apps.label_shifts`.  A changed region with straight edges that the image does not have is refined, see
-`mixfield.apps.straight_edges`; a small one, or one that has straight edges still, is left out.  Cells of labelings, one
-for each, are separated by half of the pixels on which two of them differ (eqs. 6 and 7 of the paper), so that the
-bounds A_k of the fitted energy add up as those of any mixture.
+`mixfield.apps.straight_edges`; a small one, or one that has straight edges still, is left out.  A change between several
+pairs of labels asks several questions at once, so that the change between each pair is an alternative too.  Cells of
+labelings, one for each, are separated by half of the pixels on which two of them differ (eqs. 6 and 7 of the paper), so
+that the bounds A_k of the fitted energy add up as those of any mixture.
 """
 
 from __future__ import annotations
@@ -59,17 +60,17 @@ def changes_of(
     Returns
     -------
     MixturePosterior
-        The mean field first, then the alternatives in the order of ``found``, then shifts of labels; ``log_z`` is a
-        bound of the energy.
+        The mean field first, then the alternatives in the order of ``found``, then shifts of labels, then parts of all
+        these; ``log_z`` is a bound of the energy.
     """
     answer = mean_field(energy, solver=solver)
     cells, edges = _Cells(answer), ImageEdges(image)
-    root = answer.labeling()
-    for mode in (*_as_changes(found, answer), *label_shifts(energy, answer, probs, solver=solver)):
-        refined = _refined(answer, mode, edges)
-        changed = refined.labeling() != root
+    whole = (*_as_changes(found, answer), *label_shifts(energy, answer, probs, solver=solver))
+    refined = [_refined(answer, mode, edges) for mode in whole]
+    for mode in (*refined, *_parts(answer, refined)):
+        changed = mode.labeling() != answer.labeling()
         if changed.mean() >= DISTINCT and edges.follow(changed):
-            cells.add(refined)
+            cells.add(mode)
     modes = _with_bounds(cells.modes(), energy, solver)
     return MixturePosterior(modes, cells.tree(modes), found.t_max, found.notes)
 
@@ -95,6 +96,20 @@ def _refined(answer: Mode, mode: Mode, edges: ImageEdges) -> Mode:
         return _changed(answer, mode, changed)
     nearest = distance_transform_edt(~changed, return_distances=False, return_indices=True)
     return _changed(answer, replace(mode, marginals=mode.marginals[tuple(nearest)]), edges.refined(changed))
+
+
+def _parts(answer: Mode, modes: Sequence[Mode]) -> Iterator[Mode]:
+    """The change of each mode between one pair of labels, if it changes several and the labels are new ones."""
+    root, n_labels = answer.labeling().ravel(), answer.marginals.shape[-1]
+    seen = [mode.labeling().ravel() for mode in modes]
+    for mode, labels in zip(modes, tuple(seen), strict=True):
+        pairs = np.where(labels == root, -1, root * n_labels + labels)
+        kinds, counts = np.unique(pairs[pairs >= 0], return_counts=True)
+        for pair in kinds[counts >= DISTINCT * len(root)] if len(kinds) > 1 else ():
+            part = np.where(pairs == pair, labels, root)
+            if all((part != other).mean() >= DISTINCT for other in seen):
+                seen.append(part)
+                yield _changed(answer, mode, (pairs == pair).reshape(mode.marginals.shape[:-1]))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-BALANCE = 0.35
+BALANCE = 0.33
 SMALLEST_SHARE = 0.02  # of the image, below which a union counts as this
 UPDATES = 6  # of unions and labels
 PRESENT = 0.01  # share of the image at which a label is present for the most part

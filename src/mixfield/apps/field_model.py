@@ -17,7 +17,7 @@ from mixfield._progress import Progress
 from mixfield.apps.alternatives import changes_of
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
-from mixfield.apps.offers import Comparison, list_end
+from mixfield.apps.offers import Comparison, list_length
 from mixfield.apps.straight_edges import ImageEdges
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import log_costs
@@ -27,7 +27,7 @@ from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.options import Solver
 
-FORMAT, VERSION = "mixfield-field-model", 3
+FORMAT, VERSION = "mixfield-field-model", 4
 FLOOR = 1e-8  # smallest probability of a label
 LARGEST = 16 << 10  # bytes of a file
 SMALLEST_SHARE = 0.02  # of an image, at which the cost of a frequent label ends
@@ -69,7 +69,7 @@ class FieldModel:
         IoU counts labels: a small balance favours labels of few pixels, which mean IoU counts as much as others.
     search : kernels of the stronger field whose modes are alternatives, see `mixfield.apps.alternatives`; None
         where they are the modes of the field itself.
-    least_gain : of IoU that the next alternative must promise, see `gains`; with less the list ends.
+    least_gain : of IoU that the alternatives must promise together to be offered all, see `list_length`.
     images : how many the model was fitted on, and ``fingerprint`` of these.
     table : quantities measured on held-out images.
     """
@@ -81,7 +81,7 @@ class FieldModel:
     blending: Blend
     balance: float = 0.0
     search: Kernels | None = None
-    least_gain: float = 0.003
+    least_gain: float = 0.05
     images: int = 0
     fingerprint: str = ""
     table: tuple[Measure, ...] = ()
@@ -174,7 +174,7 @@ class FieldModel:
         n_modes : how many there may be.
         """
         order, gains = self.gains(features, root, follow, comparison)
-        kept = order[: list_end(gains, self.least_gain)][:n_modes]
+        kept = order[: list_length(gains, self.least_gain)][:n_modes]
         hypotheses = np.where(follow, self.hypothesis.weights(features, root), 0.0)
         return kept, comparison.best_of_list(hypotheses, kept)
 
@@ -184,7 +184,7 @@ class FieldModel:
         """The modes that may be offered, the most useful first, and the IoU that each one promises to add.
 
         Hypotheses are weighted as if one of the labelings were the truth.  What they promise counts in proportion to
-        the probability of the most probable alternative, so that a list ends sooner where none is probable.
+        the probability of the most probable alternative, so that a list is shorter where none is probable.
         """
         order, added = comparison.order(self.hypothesis.weights(features, root), root, follow)
         return order, added * max((self.answer.probability(features[k]) for k in order[1:]), default=1.0)

@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features, design
 from mixfield.apps.field_model import FieldModel, follow_image
-from mixfield.apps.offers import Comparison, list_end
+from mixfield.apps.offers import Comparison, list_length
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.calibration import Blend, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
@@ -23,9 +23,9 @@ BLENDED = 300  # sampled pixels of each image on which the blend is fitted
 PRIOR = (0.2, 0.6, 1.0)  # exponents of a blend, and its outliers in per cent
 PRECISION = (140.0, 140.0, 1.4)  # of the prior: images that say nothing about a blend leave it there
 SMALLEST = 5e-4  # probability at which the loss of a pixel ends
-PENALTY = 1e-4  # on squared coefficients
-LEAST = tuple(k / 10_000 for k in range(201))  # gain by the next alternative, to choose from
-LOST = 0.07  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
+PENALTY = 0.5  # on squared coefficients: the logarithm of a normal prior of variance 1
+LEAST = tuple(k / 1000 for k in range(151))  # promised gains, to choose from
+LOST = 0.02  # largest share of the gain in IoU by the best alternative that is lost by offering fewer
 SOFTNESS = 0.03  # of IoU, by which a labeling may be worse than the best and still count as a hypothesis
 NEUTRAL = Logistic(slope=1.0)
 
@@ -152,7 +152,7 @@ def _logistic(features: Sequence[ChangeFeatures], better: Floats) -> Logistic:
 
     def loss(b: Floats) -> float:
         odds = x @ b
-        return float((np.logaddexp(0, odds) - better * odds).mean() + PENALTY * (b[1:] ** 2).sum())
+        return float((np.logaddexp(0, odds) - better * odds).sum() + PENALTY * (b[1:] ** 2).sum())
 
     return _fitted(loss)
 
@@ -170,7 +170,7 @@ def _hypothesis(images: Sequence[Modes]) -> Logistic:
         for table, target in zip(tables, targets, strict=True):
             scores = np.concatenate([[0.0], table @ b])
             total += float(np.logaddexp.reduce(scores) - target @ scores)
-        return total / len(images) + PENALTY * float((b[1:] ** 2).sum())
+        return total + PENALTY * float((b[1:] ** 2).sum())
 
     return _fitted(loss)
 
@@ -182,13 +182,13 @@ def _fitted(loss: Callable[[Floats], float]) -> Logistic:
 
 
 def _least_gain(model: FieldModel, images: Sequence[Modes]) -> float:
-    """When to stop offering: the largest threshold that costs a person who takes the best offer at most `LOST`."""
+    """When to offer few: the largest threshold that costs a person who takes the best offer at most `LOST`."""
     orders = [model.gains(image.features, 0, image.follow, image.comparison) for image in images]
     best = [np.maximum.accumulate(image.ious[order]) for image, (order, _) in zip(images, orders, strict=True)]
 
     def gain(least: float) -> float:
-        ends = [list_end(gains, least) for _, gains in orders]
-        return float(np.sum([some[end - 1] - some[0] for some, end in zip(best, ends, strict=True)]))
+        counts = [list_length(gains, least) for _, gains in orders]
+        return float(np.sum([some[count - 1] - some[0] for some, count in zip(best, counts, strict=True)]))
 
     enough = (1 - LOST) * gain(0.0)
     return max(least for least in LEAST if gain(least) >= enough)

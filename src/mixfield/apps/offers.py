@@ -2,7 +2,8 @@
 
 Labelings are hypotheses of the truth with weights w_h.  A list S is worth what the best of it is expected to reach,
 ``sum_h w_h max(IoU(s, h) for s in S)``.  This is submodular: taking one after the other, always the one that adds most,
-reaches at least 63 % of what the best list reaches.  What the next one adds says when to stop.
+reaches at least 63 % of what the best list reaches.  What all of them add together says how doubtful an image is, and
+so how long its list is.
 
 The weight of an offered labeling is the total weight of the hypotheses to which it is nearest: the probability that it
 is the best of the list.
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 DISTINCT = 0.02  # share of pixels by which an alternative must differ from all others
+FEW = 3  # labelings that are offered of an image with little doubt
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +81,19 @@ class Comparison:
         return np.bincount(nearest, weights, minlength=len(offered)) / weights.sum()
 
 
-def list_end(gains: Floats, least: float) -> int:
-    """How many come before the first that gains less than ``least``."""
-    return int(np.argmin([*(gains >= least), False]))
+def list_length(gains: Floats, least: float) -> int:
+    """How many labelings to offer, by what the alternatives promise to add together.
+
+    Parameters
+    ----------
+    gains : of the labelings in their order; that of the first one does not count.
+    least : all are offered if they promise as much, at most `FEW` if they promise less, and the first one alone if they
+        promise less than an eighth of it.
+    """
+    promised = float(gains[1:].sum())
+    if promised >= least:
+        return len(gains)
+    return min(FEW, len(gains)) if promised >= least / 8 else 1
 
 
 def _equal_pixels(labelings: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

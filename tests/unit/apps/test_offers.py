@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from mixfield.apps.offers import DISTINCT, Comparison, list_end
+from mixfield.apps.offers import DISTINCT, FEW, Comparison, list_length
 from mixfield.metrics.segmentation import mean_iou
 
 
@@ -26,9 +26,11 @@ def test_comparisons_are_those_of_single_pairs(labelings):
             assert found.ious[j, k] == pytest.approx(mean_iou([other], [one]))
 
 
-def test_a_list_ends_before_the_first_that_gains_too_little():
-    gains = np.array([np.inf, 0.3, 0.1, 0.2])
-    assert [list_end(gains, least) for least in (0.0, 0.1, 0.15, 0.5)] == [4, 4, 2, 1]
+def test_a_list_is_as_long_as_its_alternatives_promise():
+    gains = np.array([np.inf, 0.3, 0.1, 0.2, 0.0])  # 0.6 together
+    assert [list_length(gains, least) for least in (0.0, 0.59, 0.61, 4.7, 4.9)] == [5, 5, FEW, FEW, 1]
+    assert [list_length(gains[:2], least) for least in (0.0, 0.31, 2.5)] == [2, 2, 1]
+    assert list_length(gains[:1], 0.0) == list_length(gains[:1], 0.1) == 1
 
 
 def _worth(found, weights, chosen):
