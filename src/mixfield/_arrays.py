@@ -66,8 +66,11 @@ def _type_name(value: object) -> str:
 
 def floats(name: str, value: ArrayLike, *, largest: float = LARGEST) -> Floats:
     """A contiguous native float64 array without NaN and -inf (costs may be +inf), of numbers up to ``largest``."""
+    given = as_numpy(name, value)
+    if np.iscomplexobj(given):
+        raise MixfieldError(f"{name} must hold real numbers, got dtype {given.dtype}; take its .real")
     try:
-        array = np.asarray(as_numpy(name, value), dtype=np.float64, order="C")
+        array = np.asarray(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise MixfieldError(f"{name} must be an array of numbers, got {type(value).__name__}: {error}") from None
     if np.isnan(array).any():

@@ -146,3 +146,14 @@ def test_block_means_cut_squares_at_the_edges(side, dtype):
     values = (np.random.default_rng(0).random((7, 8)) * 250).astype(dtype)
     expected = [[values[y : y + side, x : x + side].mean() for x in range(0, 8, side)] for y in range(0, 7, side)]
     np.testing.assert_allclose(_arrays.block_means(values, side), expected, rtol=1e-14)
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(MixfieldError, match="costs must hold real numbers, got dtype complex128"):
+        _arrays.floats("costs", [1j, 2.0])
+
+
+def test_rows_of_different_lengths_are_refused_in_one_sentence():
+    with pytest.raises(MixfieldError) as caught:
+        _arrays.floats("costs", [[0.0, 1.0], [1.0]])
+    assert str(caught.value).count("must be an array of numbers") == 1

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,31 +17,11 @@ from mixfield.energy.factor_tables import Factor, Floats, Int64s
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from mixfield.energy.factor_graph import FactorGraph
     from mixfield.kernels.binary import BinaryGraph
     from mixfield.kernels.sweeps import FlatGraph
 
 Int32s = NDArray[np.int32]
-
-
-class Tabular(Protocol):
-    """The part of `mixfield.FactorGraph` that is flattened."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def n_labels(self) -> int: ...
-    @property
-    def edges(self) -> Int64s: ...
-    @property
-    def table_of(self) -> Int64s: ...
-    @property
-    def tables(self) -> Floats: ...
-    @property
-    def higher(self) -> tuple[Factor, ...]: ...
-    @property
-    def colors(self) -> Int32s: ...
-    @property
-    def color_start(self) -> Int32s: ...
 
 
 class EqualFactors(NamedTuple):
@@ -85,7 +65,7 @@ def color(neighbours: csr_array) -> Int32s:
     return colors
 
 
-def flatten(graph: Tabular, transform: Callable[[Floats], Floats]) -> FlatGraph:
+def flatten(graph: FactorGraph, transform: Callable[[Floats], Floats]) -> FlatGraph:
     """The arrays of a graph, each table passed through ``transform`` first."""
     order = np.argsort(graph.colors, kind="stable").astype(np.int32)
     start, neighbour, half_edge = _half_edges(graph, order)
@@ -146,7 +126,7 @@ class BinaryForm:
     constant: float
 
 
-def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
+def binary_form(graph: FactorGraph, flat: FlatGraph) -> BinaryForm:
     """The logit form of a flat binary graph."""
     t = flat.tables
     # a table [[a, b], [c, d]] costs a + (c - a) x_i + (b - a) x_j + (a - b - c + d) x_i x_j
@@ -155,8 +135,7 @@ def binary_form(graph: Tabular, flat: FlatGraph) -> BinaryForm:
     row = np.repeat(np.arange(graph.n), np.diff(flat.start))
     slope: Floats = np.bincount(row, rise, minlength=graph.n).astype(np.float64)
     constant = 0.5 * float(t[flat.table_of, 0, 0].sum())  # each edge is stored in both directions
-    place = np.empty(graph.n, np.int32)
-    place[flat.order] = np.arange(graph.n, dtype=np.int32)
+    place = np.argsort(flat.order).astype(np.int32)
     derivatives = _derivatives(graph.higher, flat, place)
     binary = kernels.binary.BinaryGraph(graph.color_start, flat.start, place[flat.neighbour], weight, *derivatives)
     constant += sum(float(flat.values[start]) for start in flat.value_start[:-1])
@@ -195,14 +174,13 @@ def _starts(sizes: ArrayLike) -> Int64s:
     return np.concatenate([[0], np.cumsum(np.asarray(sizes, np.int64))]).astype(np.int64)
 
 
-def _half_edges(graph: Tabular, order: Int32s) -> tuple[Int32s, Int32s, Int64s]:
+def _half_edges(graph: FactorGraph, order: Int32s) -> tuple[Int32s, Int32s, Int64s]:
     """Each edge from both its ends, in compressed rows by the variables in ``order``.
 
     Returns ``start`` (n + 1,), ``neighbour`` (2 m,) and ``half_edge`` (2 m,): edge e seen from its first variable is
     e, from its second m + e.
     """
-    place = np.empty(graph.n, np.int64)
-    place[order] = np.arange(graph.n)
+    place = np.argsort(order)
     source = np.concatenate([graph.edges[:, 0], graph.edges[:, 1]])
     target = np.concatenate([graph.edges[:, 1], graph.edges[:, 0]])
     half_edge = np.argsort(place[source], kind="stable")
@@ -210,7 +188,9 @@ def _half_edges(graph: Tabular, order: Int32s) -> tuple[Int32s, Int32s, Int64s]:
     return start.astype(np.int32), target[half_edge].astype(np.int32), half_edge
 
 
-def _oriented_tables(graph: Tabular, half_edge: Int64s, transform: Callable[[Floats], Floats]) -> tuple[Int32s, Floats]:
+def _oriented_tables(
+    graph: FactorGraph, half_edge: Int64s, transform: Callable[[Floats], Floats]
+) -> tuple[Int32s, Floats]:
     """Which table each half edge has, (2 m,), and tables whose rows are the labels of its own variable.
 
     Each half edge gets a table of its own, in the order in which a sweep reads them, unless edges share tables.
@@ -227,7 +207,7 @@ def _oriented_tables(graph: Tabular, half_edge: Int64s, transform: Callable[[Flo
     return np.arange(len(half_edge), dtype=np.int32), np.ascontiguousarray(tables)
 
 
-def _incidence(graph: Tabular, order: Int32s) -> tuple[Int32s, Int32s, Int32s]:
+def _incidence(graph: FactorGraph, order: Int32s) -> tuple[Int32s, Int32s, Int32s]:
     """The larger factors of each variable, and its position in them; compressed rows by the variables in ``order``."""
     of_variable: list[list[tuple[int, int]]] = [[] for _ in range(graph.n)] if graph.higher else []
     for f, (variables, _) in enumerate(graph.higher):

@@ -10,7 +10,6 @@ unary.  Arrays of several modes are (K, n, L); mode k uses ``unaries[unary_of[k]
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -89,9 +88,43 @@ def _largest_factor(graph: FlatGraph) -> int:
     return largest
 
 
+@jit(forceinline=True)
+def _add_triple(
+    table: Floats, start: Integer, slot: Integer, p: tuple[float, ...], r: tuple[float, ...], fields: Floats, k: Integer
+) -> None:
+    """Add to ``fields[k]`` the expected cost of a factor of three variables with equal numbers of labels for each label
+    of the one at ``slot``; ``p`` and ``r`` are the marginals of the other two, as tuples to unroll the loops."""
+    n = len(p)
+    own = n * n if slot == 0 else n if slot == 1 else 1
+    of_p, of_r = n if slot == 0 else n * n, n if slot == 2 else 1
+    for a in range(n):
+        for b in range(n):
+            weight = p[a] * r[b]
+            for l in range(n):
+                fields[k, l] += table[start + l * own + a * of_p + b * of_r] * weight
+
+
+@jit()
+def _add_triples(graph: FlatGraph, q: Floats, first: Integer, fields: Floats) -> None:
+    """`_add_factors` for the factors of three variables of three labels each, or four."""
+    factor_start, factor, slot, values = graph.factor_start, graph.factor, graph.slot, graph.values
+    scope_start, scope, dims, value_start = graph.scope_start, graph.scope, graph.dims, graph.value_start
+    for k in range(fields.shape[0]):
+        for g in range(factor_start[first + k], factor_start[first + k + 1]):
+            f = factor[g]
+            s, at = scope_start[f], value_start[f]
+            i, j = scope[s + (slot[g] == 0)], scope[s + 2 - (slot[g] == 2)]
+            if scope_start[f + 1] - s == 3 and dims[s] == dims[s + 1] == dims[s + 2] == 3:
+                three_p, three_r = (q[i, 0], q[i, 1], q[i, 2]), (q[j, 0], q[j, 1], q[j, 2])
+                _add_triple(values, at, slot[g], three_p, three_r, fields, k)
+            elif scope_start[f + 1] - s == 3 and dims[s] == dims[s + 1] == dims[s + 2] == 4:
+                four_p, four_r = (q[i, 0], q[i, 1], q[i, 2], q[i, 3]), (q[j, 0], q[j, 1], q[j, 2], q[j, 3])
+                _add_triple(values, at, slot[g], four_p, four_r, fields, k)
+
+
 @jit()
 def _add_factors(graph: FlatGraph, q: Floats, first: Integer, fields: Floats, work: Floats) -> None:
-    """Add to ``fields`` (B, L) the expected cost of the factors of three and more variables for each label of
+    """Add to ``fields`` (B, L) the expected cost of the other factors of three and more variables for each label of
     ``order[first:first + B]``: the axes after its own are summed one by one from the last, then those before it from
     the first."""
     factor_start, factor, slot, values = graph.factor_start, graph.factor, graph.slot, graph.values
@@ -99,17 +132,19 @@ def _add_factors(graph: FlatGraph, q: Floats, first: Integer, fields: Floats, wo
     for k in range(fields.shape[0]):
         for g in range(factor_start[first + k], factor_start[first + k + 1]):
             f = factor[g]
-            first_axis, own, last_axis = scope_start[f], scope_start[f] + slot[g], scope_start[f + 1] - 1
+            start, own, last = scope_start[f], scope_start[f] + slot[g], scope_start[f + 1] - 1
+            if last - start == 2 and 3 <= dims[own] <= 4 and dims[start] == dims[start + 1] == dims[last]:
+                continue
             size = value_start[f + 1] - value_start[f]
-            if own < last_axis:
-                size = _sum_last(values, value_start[f], size, q, scope[last_axis], dims[last_axis], work)
-                last_axis -= 1
+            if own < last:
+                size = _sum_last(values, value_start[f], size, q, scope[last], dims[last], work)
+                last -= 1
             else:
-                size = _sum_first(values, value_start[f], size, q, scope[first_axis], dims[first_axis], work)
-                first_axis += 1
-            for a in range(last_axis, own, -1):
+                size = _sum_first(values, value_start[f], size, q, scope[start], dims[start], work)
+                start += 1
+            for a in range(last, own, -1):
                 size = _sum_last(work, 0, size, q, scope[a], dims[a], work)
-            for a in range(first_axis, own):
+            for a in range(start, own):
                 size = _sum_first(work, 0, size, q, scope[a], dims[a], work)
             for l in range(size):
                 fields[k, l] += work[l]
@@ -136,6 +171,7 @@ def _fields(graph: FlatGraph, unary: Floats, q: Floats, first: Integer, fields: 
                     total += tables[t, l, m] * q[j, m]
                 fields[k, l] += total
     if graph.slot.shape[0] > 0:
+        _add_triples(graph, q, first, fields)
         _add_factors(graph, q, first, fields, work)
 
 
@@ -169,25 +205,21 @@ def exponentials(fields: Floats, inverse_temperature: Real) -> None:
         flat[e] = exp(flat[e], TO_THE_LAST_BIT) if flat[e] > LOWEST else 0.0
 
 
-@jit(inline="always")
-def _boltzmann(field: Floats, inverse_temperature: Real) -> None:
-    """field <- softmax(-field / T), (L,) in place."""
-    lowest = field.min()
-    total = 0.0
-    for l in range(field.shape[0]):
-        field[l] = math.exp((lowest - field[l]) * inverse_temperature)
-        total += field[l]
-    for l in range(field.shape[0]):
-        field[l] /= total
-
-
-@jit(inline="always")
-def _replace(row: Floats, new: Floats) -> float:
-    """Copy ``new`` into ``row``; return the largest change."""
+@jit()
+def _normalize(graph: FlatGraph, first: Integer, fields: Floats, q: Floats) -> float:
+    """Set rows ``order[first:first + B]`` of ``q`` (n, L) to the shares of ``fields`` (B, L); return the largest
+    change."""
     change = 0.0
-    for l in range(row.shape[0]):
-        change = max(change, abs(new[l] - row[l]))
-        row[l] = new[l]
+    for k in range(fields.shape[0]):
+        total = 0.0
+        for l in range(fields.shape[1]):
+            total += fields[k, l]
+        share = 1.0 / total
+        i = graph.order[first + k]
+        for l in range(fields.shape[1]):
+            new = fields[k, l] * share
+            change = max(change, abs(new - q[i, l]))
+            q[i, l] = new
     return change
 
 
@@ -251,8 +283,6 @@ def _update(
     fields: Floats, work: Floats,
 ) -> float:  # fmt: skip
     """`update` with work memory ``fields`` (BLOCK, L) and ``work``, with an entry for each of the largest factor."""
-    order = graph.order
-    n_labels = q.shape[1]
     change = 0.0
     for begin in range(first, last, BLOCK):
         size = min(BLOCK, last - begin)
@@ -261,16 +291,7 @@ def _update(
         else:
             _fields(graph, unary, q, begin, fields[:size], work)
         exponentials(fields[:size], inverse_temperature)
-        for k in range(size):
-            total = 0.0
-            for l in range(n_labels):
-                total += fields[k, l]
-            share = 1.0 / total
-            i = order[begin + k]
-            for l in range(n_labels):
-                new = fields[k, l] * share
-                change = max(change, abs(new - q[i, l]))
-                q[i, l] = new
+        change = max(change, _normalize(graph, begin, fields[:size], q))
     return change
 
 
@@ -281,7 +302,7 @@ def ascend_counted(
 ) -> None:  # fmt: skip
     """`ascend` with count potentials, variable by variable."""
     n = q.shape[1]
-    field = np.empty(q.shape[2])
+    field = np.empty((1, q.shape[2]))
     work = np.empty(2 * n + 2)
     table = np.empty(_largest_factor(graph))
     for k in range(first, last):
@@ -294,11 +315,11 @@ def ascend_counted(
             change = 0.0
             for s in range(n):
                 i = graph.order[s]
-                _fields(graph, unary, marginals, s, field.reshape((1, field.size)), table)
+                _fields(graph, unary, marginals, s, field, table)
                 if counted[i]:
-                    _add_counts(counts, k, i, marginals, field, work)
-                _boltzmann(field, inverse_temperature[k])
-                change = max(change, _replace(marginals[i], field))
+                    _add_counts(counts, k, i, marginals, field[0], work)
+                exponentials(field, inverse_temperature[k])
+                change = max(change, _normalize(graph, s, field, marginals))
             changes[k] = change
             sweeps[k] += 1
 

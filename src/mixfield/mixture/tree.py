@@ -92,7 +92,8 @@ def infer(
     collapse : whether variables of a `FactorGraph` are summed out exactly before the rest is cut into modes, where the
         table of a variable and its neighbours has at most 64 entries, or this many, and whether modes are then mean
         fields over clusters of variables instead of single ones.  By default they are, unless a criterion, clamp,
-        finder or t_max is given, which refer to all variables; False is the paper's method.
+        finder or t_max is given, which refer to all variables; False is the paper's method.  At least 16 variables are
+        left, so that smaller fields stay as they are.
     min_distance : share of the variables that can change in which the labels of two modes differ at least.  Cells that
         differ in fewer are one mode, with the sum of their weights; they raise ``log_z`` all the same.  By default 0.02
         for a `FactorGraph`, under the same conditions as ``collapse``; with 0 every cell is a mode, as in the paper.

@@ -71,13 +71,16 @@ class BinarySweeper(_Sweeper):
     def __init__(self, graph: FactorGraph, q: Floats, tilt: Tilt, penalty: float) -> None:
         form = graph.binary(penalty)
         costs = graph.unary + tilt.bias
+        counts = tilt.flat_counts() if any(tilt.counts) else None
+        if counts is not None:
+            counts = counts._replace(member=np.argsort(form.order)[counts.member].astype(np.int32))
         self.order = form.order
         super().__init__(
             kernels.binary_batch,
             form.graph,
             (costs[:, :, 1] - costs[:, :, 0])[:, form.order] + form.slope,
             tilt.bias_of,
-            _renumbered(tilt.flat_counts(), form.order) if any(tilt.counts) else None,
+            counts,
             np.ascontiguousarray(q[:, form.order, 1]),
         )
 
@@ -89,13 +92,6 @@ class BinarySweeper(_Sweeper):
         q[:, self.order, 0] = 1.0 - self.state
         q[:, self.order, 1] = self.state
         return q
-
-
-def _renumbered(counts: FlatCounts, order: NDArray[np.int32]) -> FlatCounts:
-    """Count potentials with members numbered by their places in ``order``."""
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order), dtype=order.dtype)
-    return counts._replace(member=place[counts.member].astype(np.int32))
 
 
 class TableSweeper(_Sweeper):

@@ -29,6 +29,22 @@ def test_local_field(soft_toy):
     np.testing.assert_allclose(out, twin, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("n_labels", [(3, 3, 3), (4, 4, 4), (3, 3, 4), (2, 2, 2), (4, 3, 4), (5, 5, 5)])
+def test_local_field_of_tables_of_three_variables(n_labels):
+    """Each variable is the first, the second and the last of a table; 3 and 4 labels have unrolled loops."""
+    rng = np.random.default_rng(4)
+    scopes = [scope for scope in itertools.permutations(range(4), 3) if scope[-1] != 3]
+    n_labels = (*n_labels, 3)
+    factors = [(scope, rng.normal(size=[n_labels[i] for i in scope])) for scope in scopes]
+    graph = mf.FactorGraph.from_factors(n_labels, [*factors, (range(4), rng.normal(size=n_labels))])
+    q = random_marginals(graph, rng)
+    out = np.empty_like(q)
+    sweeps.local_field(graph.flat(0.0), graph.unary, q, out)
+    for i, size in enumerate(n_labels):
+        twin = naive.local_field(graph.factors(), q, i)
+        np.testing.assert_allclose(out[i, :size], twin[:size], rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("sharp", [False, True])
 def test_expected(soft_toy, sharp):
     q = random_marginals(soft_toy, np.random.default_rng(1), sharp=sharp)
