@@ -63,6 +63,11 @@ def detect(
     -------
     MixturePosterior
         Over the ground (rows, columns), label 1 for "occupied".
+
+    Notes
+    -----
+    In a sequence ``fields = [detect(scene, masks, 1) for masks in frames]`` have the tracks
+    ``tracks = track(fields, scene, prior=scene.prior)``; people are expected at ``tracks.positions()[t]`` in frame t.
     """
     energy = Occupancy(scene, masks, **options)  # type: ignore[arg-type]
     if expected is not None and criterion != "count":
