@@ -132,54 +132,87 @@ def few_cameras(data: Path, views: tuple[str, ...]) -> Row:
     """Modes and tracks on the ground near the first camera of WILDTRACK, with noisy silhouettes."""
     recording = Wildtrack(data / "people" / "wildtrack", views, noisy=True, region=views[:1], pixel=1)
     masks, truth = {frame: recording.masks(frame) for frame in FRAMES}, recording.truth(FRAMES)
-    with ignore_warnings():
-        scene = fit_views(replace(recording.scene, form="local"), [masks[frame] for frame in FRAMES[::20]])
-        posteriors = {frame: detect(scene, masks[frame], 4, criterion="count") for frame in FRAMES}
+    scene = fitted_views(recording, masks)
     fields = {frame: occupancy_mean_field(scene, masks[frame]) for frame in FRAMES}
     before = {frame: occupancy_mean_field(recording.scene, masks[frame]) for frame in FRAMES}
-    trivial = trivial_variants(fields, scene)
-    added = {frame: _with_likeliest_empty(mode, scene) for frame, mode in fields.items()}
+    tracks = tracks_around(scene, [MixturePosterior((mode,)) for mode in fields.values()], scene.prior)
+    posteriors, informed = lists(scene, masks, None), lists(scene, masks, tracks)
     found = {
         "mean field, not fitted": [detections(before, scene)],
-        "mean field": trivial[:1],
         "heaviest mode": mode_detections(posteriors, scene)[:1],
-        "best of 4": mode_detections(posteriors, scene),
-        "control": trivial,
-        "harder control": [*trivial[:3], added],
+        **_lists_and_controls(scene, fields, posteriors, informed),
         **{name: [one] for name, one in _all_tracks(fields, posteriors, scene).items()},
-        **{name: [one] for name, one in _sharper(scene, masks).items()},
+        "KSP": [tracks],
+        **{f"{name} with tracks": [one] for name, one in _chosen_tracks(informed, scene).items()},
+        **_sharper(scene, masks),
     }
     return {name: score("WILDTRACK", truth, candidates) for name, candidates in found.items()}
+
+
+def lists(scene: Scene, masks: Mapping[int, Any], tracks: Detections | None) -> dict[int, MixturePosterior]:
+    """Four modes of each frame, of the frame alone or also where tracks through all frames have people."""
+    with ignore_warnings():
+        return {
+            frame: detect(scene, one, 4, criterion="count", expected=None if tracks is None else tracks[frame])
+            for frame, one in masks.items()
+        }
+
+
+def _lists_and_controls(
+    scene: Scene,
+    fields: dict[int, Mode],
+    posteriors: dict[int, MixturePosterior],
+    informed: dict[int, MixturePosterior],
+) -> dict[str, list[Detections]]:
+    """Mean field, the best of modes with and without tracks, and the controls of the mean field."""
+    trivial = trivial_variants(fields, scene)
+    added = {frame: _with_likeliest_empty(mode, scene) for frame, mode in fields.items()}
+    return {
+        "mean field": trivial[:1],
+        "best of 4": mode_detections(posteriors, scene),
+        "best of 4 with tracks": mode_detections(informed, scene),
+        "control": trivial,
+        "harder control": [*trivial[:3], added],
+    }
+
+
+def fitted_views(recording: Wildtrack, masks: Mapping[int, Any]) -> Scene:
+    """The scene in the local form, with boxes of the size of the silhouettes in every twentieth frame."""
+    with ignore_warnings():
+        return fit_views(replace(recording.scene, form="local"), [masks[frame] for frame in FRAMES[::20]])
 
 
 def _all_tracks(
     fields: Mapping[int, Mode], posteriors: Mapping[int, MixturePosterior], scene: Scene
 ) -> dict[str, Detections]:
-    """KSP and KSP* on the ground around the region."""
+    """KSP without a prior, and KSP and KSP* through modes."""
     single = [MixturePosterior((mode,)) for mode in fields.values()]
+    return {"KSP, independent frames": tracks_around(scene, single, None), **_chosen_tracks(posteriors, scene)}
+
+
+def _chosen_tracks(posteriors: Mapping[int, MixturePosterior], scene: Scene) -> dict[str, Detections]:
+    """KSP on the heaviest modes, and KSP*."""
     heaviest = [MixturePosterior(posterior.modes[:1]) for posterior in posteriors.values()]
-    given: dict[str, tuple[list[MixturePosterior], float | None]] = {
-        "KSP, independent frames": (single, None),
-        "KSP": (single, scene.prior),
-        "KSP, heaviest mode": (heaviest, scene.prior),
-        "KSP*": (list(posteriors.values()), scene.prior),
+    return {
+        "KSP, heaviest mode": tracks_around(scene, heaviest, scene.prior),
+        "KSP*": tracks_around(scene, list(posteriors.values()), scene.prior),
     }
-    return {name: _tracks_around(scene, one, prior) for name, (one, prior) in given.items()}
 
 
-def _tracks_around(scene: Scene, posteriors: Sequence[MixturePosterior], prior: float | None) -> Detections:
+def tracks_around(scene: Scene, posteriors: Sequence[MixturePosterior], prior: float | None) -> Detections:
     """Tracks on the ground around the region."""
     part = GroundPart.around(scene, AROUND)
     options: dict[str, Any] = {"frame_rate": FRAME_RATE, "doors": "anywhere", "windows": WINDOWS}
     return _tracked(track(map(part.of, posteriors), part.scene, prior=prior, **options), part.scene, FRAMES)
 
 
-def _sharper(scene: Scene, masks: Mapping[int, Any]) -> dict[str, Detections]:
-    """Mean field and KSP with the sigma that is best for them on the frames that are not kept aside."""
+def _sharper(scene: Scene, masks: Mapping[int, Any]) -> dict[str, list[Detections]]:
+    """All but KSP* with the sigma that is best for mean field on the frames that are not kept aside."""
     sharp = replace(scene, variance=(SHARP,) * len(scene.views))
     fields = {frame: occupancy_mean_field(sharp, masks[frame]) for frame in FRAMES}
-    tracks = _tracks_around(sharp, [MixturePosterior((mode,)) for mode in fields.values()], sharp.prior)
-    return {f"mean field, sigma {SHARP:g}": detections(fields, sharp), f"KSP, sigma {SHARP:g}": tracks}
+    tracks = tracks_around(sharp, [MixturePosterior((mode,)) for mode in fields.values()], sharp.prior)
+    found = _lists_and_controls(sharp, fields, lists(sharp, masks, None), lists(sharp, masks, tracks))
+    return {f"{name}, sigma {SHARP:g}": one for name, one in {**found, "KSP": [tracks]}.items()}
 
 
 def _with_likeliest_empty(mode: Mode, scene: Scene) -> Floats:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield._progress import Progress
+from mixfield.apps.people_list import list_modes
 from mixfield.criteria.base import Criterion
 from mixfield.criteria.field_ranked import PLACE, FieldRanked, place_radius
 from mixfield.criteria.neighbourhood import NeighbourhoodEntropy
@@ -16,7 +17,7 @@ from mixfield.criteria.phase_transition import EntropyGap, PhaseTransition
 from mixfield.energy.occupancy import Occupancy
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.mixture.tree import best_first, breadth_first, infer
+from mixfield.mixture.tree import infer
 from mixfield.scene.scene import Scene
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
@@ -33,6 +34,7 @@ def detect(
     n_modes: int = 4,
     *,
     criterion: str | Criterion = "field",
+    expected: ArrayLike | None = None,
     solver: Solver | None = None,
     rng: int | np.random.Generator = 0,
     progress: Progress = None,
@@ -46,10 +48,12 @@ def detect(
     masks : one foreground mask (height, width) per view, taken at the same time, see `Occupancy`.
     n_modes : number of explanations.
     criterion : where to cut.  ``"field"`` (default): people that are nearly detected and people that are nearly not;
-        ``"count"``: the same, but first those that change the number of people, 1.5 m apart, and breadth first, so
-        that modes differ in several places: for crowds in which people hide each other;
+        ``"count"``: the sets of such people of which the best is expected to have fewest mistakes, see
+        `mixfield.apps.people_list`, so that modes differ in several places: for crowds in which people hide each other;
         ``"neighbourhood"``: the paper's rule with the entropy of neighbourhoods; ``"paper"``: the paper's rule, the
         cell with the largest entropy gap and its neighbours; or an object with ``propose``.
+    expected : (k, 2) x and y in metres where people are expected, for ``"count"``: those of tracks through the mean
+        fields of a sequence, in this frame.  People whom this frame does not show are proposed there.
     solver : tolerance, iteration limit and threads; by default those of `Occupancy`.
     rng : seed or generator.
     progress : as for `infer`.
@@ -59,14 +63,22 @@ def detect(
     -------
     MixturePosterior
         Over the ground (rows, columns), label 1 for "occupied".
+
+    Notes
+    -----
+    In a sequence ``fields = [detect(scene, masks, 1) for masks in frames]`` have the tracks
+    ``tracks = track(fields, scene, prior=scene.prior)``; people are expected at ``tracks.positions()[t]`` in frame t.
     """
     energy = Occupancy(scene, masks, **options)  # type: ignore[arg-type]
+    if expected is not None and criterion != "count":
+        raise MixfieldError(f"expected needs criterion='count', got {criterion!r}")
+    if criterion == "count" and n_modes > 1:
+        return list_modes(energy, n_modes, expected=_points(expected), solver=solver, rng=rng)
     return infer(
         energy,
         n_modes,
         rng=rng,
         criterion=_criterion(criterion, scene),
-        order=breadth_first if criterion == "count" else best_first,
         solver=solver,
         progress=progress,
     )
@@ -93,6 +105,16 @@ def positions(
     if not one_per_person:
         return centres[probability > threshold]
     return _merged(probability.ravel(), centres.reshape(-1, 2), threshold)
+
+
+def _points(expected: ArrayLike | None) -> Floats | None:
+    """Points (k, 2) in metres."""
+    if expected is None:
+        return None
+    points = _arrays.floats("expected", expected)
+    if points.size and (points.ndim != 2 or points.shape[1] != 2):
+        raise MixfieldError(f"expected must have shape (k, 2), x and y of each person, got {points.shape}")
+    return points.reshape(-1, 2)
 
 
 def _merged(probability: Floats, centres: Floats, threshold: float) -> Floats:

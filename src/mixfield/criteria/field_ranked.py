@@ -99,16 +99,16 @@ class FieldRanked:
 
     def _tried(self, leaf: Leaf) -> Iterator[Proposal]:
         """Places by the bounds that short runs with each of them flipped reach."""
-        groups, occupied = self._places(leaf)
+        groups, occupied = self.places(leaf)
         if not groups:
             return
-        flipped = self._try(leaf, groups, occupied)
+        flipped = self.try_flips(leaf, groups, occupied)
         score = leaf.solver.bounds(flipped)
-        same = (self._count(flipped) == self._count(leaf.q)) & self.count_first
+        same = (self.count(flipped) == self.count(leaf.q)) & self.count_first
         for k in np.lexsort((-score, same))[: self.proposals]:
             yield Proposal(Cardinality(groups[k], np.array(1), 1), score=float(score[k]))
 
-    def _places(self, leaf: Leaf) -> tuple[list[Int64s], NDArray[np.bool_]]:
+    def places(self, leaf: Leaf) -> tuple[list[Int64s], NDArray[np.bool_]]:
         """Groups to flip, the cell in their middle first, and which of them are occupied."""
         shape = leaf.energy.shape
         field = local_fields(leaf.energy, leaf.q[None])[0]
@@ -128,13 +128,13 @@ class FieldRanked:
         added = apart(empty[np.argsort(-logit[empty], kind="stable")], self.spacing, shape, self.additions)
         held = np.flatnonzero(wanted & taken)
         removed = held[np.argsort(logit[held], kind="stable")][: self.removals]
-        groups = [_group(int(c), box(int(c), self.radius, shape), members) for c in added]
+        groups = [group_around(int(c), box(int(c), self.radius, shape), members) for c in added]
         for c in removed.tolist():
             around = box(c, self.reach, shape)
-            groups.append(_group(c, around[nearest[around] == c], free))
+            groups.append(group_around(c, around[nearest[around] == c], free))
         return groups, np.arange(len(groups)) >= len(added)
 
-    def _try(self, leaf: Leaf, groups: list[Int64s], occupied: NDArray[np.bool_]) -> Floats:
+    def try_flips(self, leaf: Leaf, groups: list[Int64s], occupied: NDArray[np.bool_]) -> Floats:
         """Marginals (k, n, 2) that short runs reach with each place flipped."""
         bias = np.repeat(leaf.cell.bias[None], len(groups), 0)
         q = np.repeat(leaf.q[None], len(groups), 0)
@@ -145,7 +145,7 @@ class FieldRanked:
         tilt = Tilt(bias, np.arange(len(groups), dtype=np.int32))
         return leaf.solver.solve(q, tilt, tolerance=1e-3, max_iterations=self.updates).q
 
-    def _count(self, q: Floats) -> Int64s:
+    def count(self, q: Floats) -> Int64s:
         """(...) number of occupied cells ``within`` of marginals (..., n, 2)."""
         occupied = q[..., 1] > 0.5
         return np.asarray((occupied if self.within is None else occupied & self.within).sum(-1))
@@ -161,6 +161,6 @@ def _away(leaf: Leaf, distance: float) -> NDArray[np.bool_]:
     return uncut if uncut.all() else distance_transform_edt(uncut.reshape(leaf.energy.shape)).ravel() > distance
 
 
-def _group(centre: int, around: Int64s, free: NDArray[np.bool_]) -> Int64s:
+def group_around(centre: int, around: Int64s, free: NDArray[np.bool_]) -> Int64s:
     """The free cells around a centre, which comes first."""
     return np.concatenate([[centre], around[free[around] & (around != centre)]])

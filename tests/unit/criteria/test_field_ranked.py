@@ -10,6 +10,7 @@ from leaves import leaf_of
 
 import mixfield as mf
 from mixfield.criteria.field_ranked import place_radius
+from mixfield.mixture.tree import breadth_first
 from mixfield.scene import Ground
 from mixfield.scene.view import View
 
@@ -56,7 +57,7 @@ def test_changes_of_the_number_of_people_come_first(leaf):
     ranked = mf.criteria.FieldRanked(updates=60, proposals=30, count_first=True)
     proposals, occupied = list(ranked.propose(leaf)), leaf.q[:, 1] > 0.5
     groups = [p.constraint.group for p in proposals]
-    flipped = ranked._try(leaf, groups, np.array([occupied[group].any() for group in groups]))
+    flipped = ranked.try_flips(leaf, groups, np.array([occupied[group].any() for group in groups]))
     changed = (flipped[..., 1] > 0.5).sum(1) != occupied.sum()
     assert 0 < changed.sum() < len(changed)
     assert changed.tolist() == sorted(changed, reverse=True)
@@ -67,7 +68,8 @@ def test_changes_of_the_number_of_people_come_first(leaf):
 
 def test_a_place_is_cut_once(walk):
     """With ``count_first``, the places of a half of a cut keep their distance from it."""
-    posterior = mf.detect(walk.scene, walk.masks[0], 4, criterion="count")
+    criterion = mf.criteria.FieldRanked.for_scene(walk.scene, count_first=True)
+    posterior = mf.infer(mf.Occupancy(walk.scene, walk.masks[0]), 4, criterion=criterion, order=breadth_first)
     shape = walk.scene.ground.shape
     for mode in posterior.modes:
         first, second = (np.stack(np.unravel_index(c.group, shape), axis=-1) for c in mode.constraints)
@@ -129,7 +131,7 @@ def test_a_leaf_gets_the_places_of_its_parent_that_its_cut_leaves_alone(leaf, mo
     cell = leaf.cell.cut(first.constraint)
     child = replace(leaf, cell=cell, log_z=leaf.log_z - 3.0, parent=leaf, inherited=others)
     with monkeypatch.context() as patch:
-        patch.setattr(mf.criteria.FieldRanked, "_try", lambda *_: pytest.fail("nothing is tried again"))
+        patch.setattr(mf.criteria.FieldRanked, "try_flips", lambda *_: pytest.fail("nothing is tried again"))
         proposals = list(ranked.propose(child))
     assert 0 < len(proposals) < len(others)
     kept = {p.constraint.group[0]: p.score for p in proposals}
