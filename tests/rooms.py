@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import naive
 import numpy as np
 
 import mixfield as mf
 from mixfield.scene import Ground
+from mixfield.scene.camera import Person
 from mixfield.scene.view import View
 
 
@@ -23,6 +26,19 @@ def random_room(rng, shape=(2, 3), n_views=2, size=(19, 14), hidden=0.2, **optio
         views[0] = View(width, height, np.tile([2, 2, 6, 8], (n, 1)))
     options.setdefault("variance", (0.05,) * n_views)
     return mf.Scene(Ground(shape, 0.5), tuple(views), prior=0.1, **options)
+
+
+def random_room_of_heights(rng, shape=(2, 3), n_views=2, size=(19, 14), **options):
+    """`random_room` in which people have one of three heights: nested rectangles with common feet."""
+    room = random_room(rng, shape, n_views, size, **options)
+    views = []
+    for view in room.views:
+        sizes = np.repeat(view.boxes[:, None], 3, axis=1)
+        sizes[:, 0, 1] += 1
+        sizes[:, 2, :3] += np.array([-1, -2, 1])
+        views.append(View(view.width, view.height, view.boxes, sizes=np.where(view.visible[:, None, None], sizes, 0)))
+    person = Person(heights=(1.6, 1.75, 1.95), shares=(0.3, 0.5, 0.2))
+    return replace(room, views=tuple(views), person=person)
 
 
 def random_masks(rng, scene):
@@ -44,7 +60,8 @@ def seen(scene, people):
 
 def naive_views(energy):
     """Boxes and mask of each view, as the functions of `naive` take them."""
-    return [(view.boxes.tolist(), mask) for view, mask in zip(energy.scene.views, energy.masks, strict=True)]
+    boxes = [view.boxes if view.sizes is None else view.sizes for view in energy.scene.views]
+    return [(one.tolist(), mask) for one, mask in zip(boxes, energy.masks, strict=True)]
 
 
 def naive_iteration(energy, bias, temperature, *, tolerance, limit):

@@ -5,6 +5,11 @@
 prefix sums.  The edges of all rectangles divide an image into blocks of pixels that are in the same rectangles;
 integral images of U over blocks give the sums over R_n.  Costs per iteration grow with blocks and cells, not with the
 area of the rectangles.
+
+A person may have one of H heights, with nested rectangles R_n1 < ... < R_nH and probabilities r_nh given that somebody
+is there.  With ``c_nh = 1 - (1 - a_n) sum_{g >= h} r_ng``, the probability of nobody of height h or more, cell n
+uncovers the pixels of R_nh outside of the smaller rectangles with probability c_nh, and log U is the sum of rectangles
+with the values ``log c_nh - log c_n,h+1``.
 """
 
 from __future__ import annotations
@@ -15,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mixfield.kernels.exponential import TO_1E_13, exp
-from mixfield.kernels.jit import Floats, Int32s, Int64s, Integer, UInt32s, jit
+from mixfield.kernels.jit import Floats, Int32s, Int64s, Integer, Real, UInt32s, jit
 
 EMPTIEST = 1e-9  # smallest a_n: below, U / a_n would be rounding noise
+HEIGHT_RATE, HEIGHT_TOLERANCE, HEIGHT_UPDATES = 0.7, 1e-6, 50  # of `solve_heights`
 
 
 class Views(NamedTuple):
@@ -29,7 +35,7 @@ class Views(NamedTuple):
     block: Floats  # (B, 2) weights of the pixels of each block, and the weighted sum of their soft foreground
     rectangle_start: Int64s  # (C + 1,)
     cell: UInt32s  # (V,) the cell of each visible rectangle
-    corner: UInt32s  # (V, 4) its corners in the integral image: top left, top right, bottom left, bottom right
+    corner: UInt32s  # (V, H, 4) corners in the integral image, of each height: top left, top right, bottom left, right
     area: Floats  # (C,) weights of the pixels of the whole image
     bare: Floats  # (C,) of those outside of all blocks, always uncovered
     bare_mask: Floats  # (C,) sum of the soft foreground of those pixels
@@ -39,6 +45,7 @@ class Views(NamedTuple):
     noise: float  # eta
     ignored: float  # cells with a_n above this are left out of the average image
     cells: UInt32s  # (M,) the cells that have rectangles here; others keep their probabilities
+    height_costs: Floats  # (H,) minus the logarithms of the prior of the heights
 
 
 @jit(fastmath={"contract"})
@@ -60,17 +67,18 @@ def blocks(image: Floats, row: Int64s, column: Int64s, out: Floats) -> None:
 
 
 @jit()
-def corners(corner: UInt32s, cell: UInt32s, log_empty: Floats, out: Floats) -> None:
-    """Difference array, ``out`` ((H + 1) (W + 1),), of the sum of rectangles with the value ``log_empty`` of their
+def corners(corner: UInt32s, cell: UInt32s, values: Floats, out: Floats) -> None:
+    """Difference array, ``out`` ((H + 1) (W + 1),), of the sum of rectangles with the ``values`` (N, heights) of their
     cells."""
     out[:] = 0.0
     for v in range(cell.shape[0]):
-        value = log_empty[cell[v]]
-        if value != 0.0:
-            out[corner[v, 0]] += value
-            out[corner[v, 1]] -= value
-            out[corner[v, 2]] -= value
-            out[corner[v, 3]] += value
+        for h in range(corner.shape[1]):
+            value = values[cell[v], h]
+            if value != 0.0:
+                out[corner[v, h, 0]] += value
+                out[corner[v, h, 1]] -= value
+                out[corner[v, h, 2]] -= value
+                out[corner[v, h, 3]] += value
 
 
 @jit()
@@ -152,42 +160,116 @@ def largest(views: Views) -> int:
 
 
 @jit()
-def field(views: Views, empty: Floats, images: Floats, costs: Floats) -> float:
-    """psi of each label of each cell given the average of the others, summed over the cameras that see the cell.
+def uncovered(empty: Real, share: Floats, values: Floats, odds: Floats) -> None:
+    """Fill (H,) log c_h - log c_{h+1} and 1 - 1 / c_h of a cell, from its a and ``share`` (H,), its r."""
+    c = empty
+    for h in range(share.shape[0]):
+        taller = min(c + (1.0 - empty) * share[h], 1.0) if h < share.shape[0] - 1 else 1.0
+        values[h] = math.log(c / taller)
+        odds[h] = 1.0 - 1.0 / c
+        c = taller
 
-    ``empty`` (N,) are the a_n.  Fills ``costs`` (N, 2) of ``views.cells``, relative to the returned sum of psi of the
-    average images; ``images`` (3, `largest`) is work memory.
+
+@jit()
+def average_image(views: Views, c: Integer, values: Floats, images: Floats) -> Floats:
+    """Integral image ((H + 1) (W + 1), 2) of U and of U B of camera c, for rectangles with ``values`` (N, heights)."""
+    height, width = views.height[c], views.width[c]
+    block = views.block[views.block_start[c] : views.block_start[c + 1]].reshape(height, width, 2)
+    rectangles = slice(views.rectangle_start[c], views.rectangle_start[c + 1])
+    size = (height + 1) * (width + 1)
+    difference, image = images[0, :size], images[1:].ravel()[: 2 * size].reshape(size, 2)
+    corners(views.corner[rectangles], views.cell[rectangles], values, difference)
+    integrals(difference.reshape(height + 1, width + 1), block, image.reshape(height + 1, width + 1, 2))
+    return image
+
+
+@jit()
+def field(views: Views, empty: Floats, share: Floats, images: Floats, costs: Floats) -> float:
+    """psi of each state of each cell given the average of the others, summed over the cameras that see the cell.
+
+    ``empty`` (N,) are the a_n, ``share`` (N, H) the r_nh.  Fills ``costs`` (N, 1 + H) of ``views.cells``, of nobody and
+    of people of each height, relative to the returned sum of psi of the average images; ``images`` (3, `largest`) is
+    work memory.
     """
-    log_empty, odds = np.empty(empty.shape[0]), np.empty(empty.shape[0])
+    values, odds = np.zeros(share.shape), np.empty(share.shape)
     for n in views.cells:
-        log_empty[n] = math.log(empty[n]) if empty[n] <= views.ignored else 0.0
-        odds[n] = 1.0 - 1.0 / empty[n]
-        costs[n, 0], costs[n, 1] = 0.0, 0.0
+        uncovered(empty[n], share[n], values[n], odds[n])
+        if empty[n] > views.ignored:
+            values[n] = 0.0
+        costs[n] = 0.0
     total = 0.0
     for c in range(views.height.shape[0]):
-        height, width = views.height[c], views.width[c]
-        block = views.block[views.block_start[c] : views.block_start[c + 1]].reshape(height, width, 2)
-        rectangles = slice(views.rectangle_start[c], views.rectangle_start[c + 1])
-        cell, corner = views.cell[rectangles], views.corner[rectangles]
-        size = (height + 1) * (width + 1)
-        difference, image = images[0, :size], images[1:].ravel()[: 2 * size].reshape(size, 2)
-        corners(corner, cell, log_empty, difference)
-        integrals(difference.reshape(height + 1, width + 1), block, image.reshape(height + 1, width + 1, 2))
+        image = average_image(views, c, values, images)
         # S = |A| + eta W H and D = S - 2 |A.B| + |B| of the average image, with A = 1 - U
         covered = (1.0 + views.noise) * views.area[c] - image[-1, 0] - views.bare[c]
         wrong = covered + 2.0 * (image[-1, 1] + views.bare_mask[c]) - views.foreground[c]
         weight, power = views.weight[c], views.power
         average = weight * wrong if power == 0 else _psi(wrong / covered, weight, power)
         total += average
-        for v in range(cell.shape[0]):
-            i, j, k, l = corner[v, 0], corner[v, 1], corner[v, 2], corner[v, 3]
-            n = cell[v]
-            u = image[l, 0] - image[k, 0] - image[j, 0] + image[i, 0]
-            gain = u - 2.0 * (image[l, 1] - image[k, 1] - image[j, 1] + image[i, 1])
-            if power == 0:
-                costs[n, 0] += weight * odds[n] * gain
-                costs[n, 1] += weight * gain
-                continue
-            costs[n, 0] += _psi((wrong + odds[n] * gain) / (covered + odds[n] * u), weight, power) - average
-            costs[n, 1] += _psi((wrong + gain) / (covered + u), weight, power) - average
+        scale = weight if power == 0 else 1.0
+        for v in range(views.rectangle_start[c], views.rectangle_start[c + 1]):
+            n = views.cell[v]
+            u, gain = _inside(image, views.corner[v, -1])
+            outside, lost = 0.0, 0.0  # of the rectangles that are larger than the one of this height
+            for h in range(share.shape[1] - 1, -1, -1):
+                if power == 0:
+                    costs[n, 1 + h] += weight * gain + lost
+                else:
+                    d = (wrong + gain + lost) / (covered + u + outside)
+                    costs[n, 1 + h] += _psi(d, weight, power) - average
+                inner_u, inner_gain = _inside(image, views.corner[v, h - 1]) if h > 0 else (0.0, 0.0)
+                outside += odds[n, h] * (u - inner_u)
+                lost += scale * odds[n, h] * (gain - inner_gain)
+                u, gain = inner_u, inner_gain
+            costs[n, 0] += lost if power == 0 else _psi((wrong + lost) / (covered + outside), weight, power) - average
+    return total
+
+
+@jit(inline="always")
+def _inside(image: Floats, corner: UInt32s) -> tuple[float, float]:
+    """|U| of the rectangle with these corners (4,) in an integral image, and |U| - 2 |U.B|."""
+    i, j, k, l = corner[0], corner[1], corner[2], corner[3]
+    u = image[l, 0] - image[k, 0] - image[j, 0] + image[i, 0]
+    return u, u - 2.0 * (image[l, 1] - image[k, 1] - image[j, 1] + image[i, 1])
+
+
+@jit()
+def merge_heights(views: Views, empty: Floats, rate: Floats, share: Floats, costs: Floats) -> float:
+    """Replace the ``costs`` (N, 1 + H) of a person by ``-log sum_h prior_h exp(-cost_h)``, the cost of a person whose
+    height is unknown, and move ``share`` (N, H) towards the posterior of the heights, by ``rate`` (N,).
+
+    Fills the first two columns, of nobody and of a person; returns the largest distance of a probability to its target.
+    """
+    heights, largest_step = share.shape[1], 0.0
+    if heights == 1:
+        return largest_step
+    weight = np.empty(heights)
+    for n in views.cells:
+        least = np.inf
+        for h in range(heights):
+            weight[h] = costs[n, 1 + h] + views.height_costs[h]
+            least = min(least, weight[h])
+        total = 0.0
+        for h in range(heights):
+            weight[h] = exp(least - weight[h], TO_1E_13)
+            total += weight[h]
+        costs[n, 1] = least - math.log(total)
+        for h in range(heights):
+            step = weight[h] / total - share[n, h]
+            share[n, h] += rate[n] * step
+            largest_step = max(largest_step, (1.0 - empty[n]) * abs(step))
+    return largest_step
+
+
+@jit()
+def solve_heights(views: Views, empty: Floats, share: Floats, images: Floats, costs: Floats) -> float:
+    """`field` with the heights that are a fixed point given the ``empty`` (N,): the free energy of the heights.
+
+    ``share`` (N, H) is the start, and filled.  The first two columns of ``costs`` are of nobody and of a person.
+    """
+    rate = np.full(empty.shape[0], HEIGHT_RATE)
+    for _ in range(HEIGHT_UPDATES):
+        total = field(views, empty, share, images, costs)
+        if merge_heights(views, empty, rate, share, costs) < HEIGHT_TOLERANCE:
+            break
     return total
