@@ -9,7 +9,6 @@ import numpy as np
 
 import mixfield as mf
 from mixfield.scene import Ground
-from mixfield.scene.camera import Person
 from mixfield.scene.view import View
 
 
@@ -37,8 +36,7 @@ def random_room_of_heights(rng, shape=(2, 3), n_views=2, size=(19, 14), **option
         sizes[:, 0, 1] += 1
         sizes[:, 2, :3] += np.array([-1, -2, 1])
         views.append(View(view.width, view.height, view.boxes, sizes=np.where(view.visible[:, None, None], sizes, 0)))
-    person = Person(heights=(1.6, 1.75, 1.95), shares=(0.3, 0.5, 0.2))
-    return replace(room, views=tuple(views), person=person)
+    return replace(room, views=tuple(views), heights=(0.3, 0.5, 0.2))
 
 
 def random_masks(rng, scene):

@@ -126,7 +126,7 @@ class Occupancy:
             noise=self._noise,
             ignored=self._ignored,
             cells=np.arange(self.scene.ground.n, dtype=np.uint32),
-            height_costs=-np.log(self.scene.person.prior),
+            height_costs=-np.log(self.scene.heights),
         )
 
     @cached_property
@@ -162,7 +162,7 @@ class Occupancy:
 
     def of(self, x: ArrayLike) -> float:
         """Cost of people at the cells where ``x`` (rows, columns) is not 0: k for a person of the k-th height."""
-        prior = self.scene.person.prior
+        prior = self.scene.heights
         height = _arrays.integers("x", x, low=0, high=1 + len(prior))
         _arrays.check_shape("x", height, self.shape, "= shape of the ground")
         cost = float(np.append(self.prior_costs[0], self.prior_costs[1] - np.log(prior))[height].sum())
@@ -186,7 +186,7 @@ class Occupancy:
         """psi of the average images (...), that of each label relative to it (..., rows, columns, 2), and `heights`."""
         marginals = np.asarray(q, np.float64)
         flat = marginals.reshape(-1, self.scene.ground.n, 2)
-        prior = self.scene.person.prior
+        prior = self.scene.heights
         shares = np.tile(prior, (*flat.shape[:2], 1))
         average, costs = np.empty(len(flat)), np.empty((*flat.shape[:2], 1 + len(prior)))
         images = np.empty((3, kernels.silhouettes.largest(self.views)))

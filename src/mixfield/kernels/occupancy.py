@@ -97,7 +97,7 @@ def ascend(
             stable, made = (stable + 1 if change < rule.tolerance else 0), made + 1
             if not rule.adaptive or stable >= rule.patience:
                 continue
-            moving = _moving(state.step, STILL * rule.tolerance / rule.rate)
+            moving = np.flatnonzero(np.abs(state.step) > STILL * rule.tolerance / rule.rate).astype(np.uint32)
             if moving.shape[0] > FEW * q.shape[1]:
                 continue
             part = restricted(views, moving, state.empty, state.share, state.images)
@@ -172,18 +172,6 @@ def _next_rate(rate: float, agreement: float, highest: float) -> float:
 
 
 @jit()
-def _moving(step: Floats, still: float) -> UInt32s:
-    """Cells whose last steps were longer than ``still``."""
-    cells = np.empty(step.shape[0], np.uint32)
-    count = 0
-    for n in range(step.shape[0]):
-        if abs(step[n]) > still:
-            cells[count] = n
-            count += 1
-    return cells[:count].copy()
-
-
-@jit()
 def restricted(views: Views, cells: UInt32s, empty: Floats, share: Floats, images: Floats) -> Views:
     """The views of some ``cells`` (M,), the others with their probabilities ``empty`` (N,) and ``share`` (N, H).
 
@@ -192,8 +180,7 @@ def restricted(views: Views, cells: UInt32s, empty: Floats, share: Floats, image
     """
     chosen = np.zeros(empty.shape[0], np.bool_)
     values, odds = np.zeros(share.shape), np.empty(share.shape[1])
-    for n in cells:
-        chosen[n] = True
+    chosen[cells] = True
     for n in range(empty.shape[0]):
         if not chosen[n] and empty[n] <= views.ignored:
             uncovered(empty[n], share[n], values[n], odds)
@@ -227,8 +214,7 @@ def restricted(views: Views, cells: UInt32s, empty: Floats, share: Floats, image
 def _edges(values: UInt32s, count: Integer) -> UInt32s:
     """Zero, and the distinct ones of values (V,) below ``count``, sorted."""
     found = np.arange(count) == 0
-    for value in values:
-        found[value] = True
+    found[values] = True
     return np.flatnonzero(found).astype(np.uint32)
 
 

@@ -15,43 +15,18 @@ from mixfield.scene.lens import Lens
 Floats = NDArray[np.float64]
 
 RIM_POINTS = 12  # points on each rim of a cylinder
-HEIGHT_SPREAD = 0.1  # metres: standard deviation of the heights of people
 
 
 @dataclass(frozen=True)
 class Person:
-    """The cylinder that models a person, in metres.
-
-    Attributes
-    ----------
-    height, width : of the cylinder.
-    heights : (H,) ascending, if people may have one of several; with none of them all have ``height``.
-    shares : (H,) of the people that have each of ``heights``; by default in proportion to the density of a normal
-        distribution with mean ``height`` and standard deviation `HEIGHT_SPREAD`.
-    """
+    """The cylinder that models a person, in metres."""
 
     height: float = 1.75
     width: float = 0.5
-    heights: tuple[float, ...] = ()
-    shares: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         _arrays.positive("height", self.height)
         _arrays.positive("width", self.width)
-        for name in ("heights", "shares"):
-            values = tuple(_arrays.positive(name, value) for value in getattr(self, name))
-            object.__setattr__(self, name, values)
-        if list(self.heights) != sorted(set(self.heights)):
-            raise MixfieldError(f"heights must ascend, got {self.heights}")
-        if self.shares and len(self.shares) != len(self.heights):
-            raise MixfieldError(f"shares must hold one number per height ({len(self.heights)}), got {self.shares}")
-
-    @property
-    def prior(self) -> Floats:
-        """(H,) probability of each height, (1,) if all people have the same."""
-        distance = (np.array(self.heights or (self.height,)) - self.height) / HEIGHT_SPREAD
-        shares = np.array(self.shares) if self.shares else np.exp(-0.5 * distance**2)
-        return np.asarray(shares / shares.sum())
 
 
 class Camera(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,7 +36,7 @@ class Scene:
     region : (rows, columns) cells of the area of interest, outside of which nothing is reported; None for all.
     reduction : images are averaged over squares of this side before use.
     form : of the data term, see `Occupancy`.
-    person : the cylinder of which views show the boxes; its ``prior`` is that of the heights.
+    heights : (H,) prior probabilities of the heights of people of which the views show ``sizes``.
     cameras : the calibrations; may be empty.
     """
 
@@ -48,16 +48,15 @@ class Scene:
     reduction: int = 1
     cameras: tuple[Camera, ...] = ()
     form: str = "released"
-    person: Person = field(default_factory=Person)
+    heights: tuple[float, ...] = (1.0,)
 
     def __post_init__(self) -> None:
         if not self.views:
             raise MixfieldError("views must hold at least one view")
         for c, view in enumerate(self.views):
             _arrays.check_shape(f"boxes of view {c}", view.boxes, (self.ground.n, 4), "= (cells of the ground, 4)")
-            if view.sizes is not None or self.person.heights:
-                shape = (self.ground.n, len(self.person.heights), 4)
-                _arrays.check_shape(f"sizes of view {c}", view.sizes, shape, "= (cells of the ground, heights, 4)")
+            if (1 if view.sizes is None else view.sizes.shape[1]) != len(self.heights):
+                raise MixfieldError(f"heights must hold a probability for each of the sizes of view {c}")
         if not 0 < _arrays.positive("prior", self.prior) < 1:
             raise MixfieldError(f"prior must be a probability between 0 and 1, got {self.prior}")
         if self.variance is not None and len(self.variance) != len(self.views):
@@ -111,7 +110,7 @@ class Scene:
         area : x_min, y_min, x_max, y_max of the area of interest in metres.
         cell : side of a cell in metres.
         margin : metres of ground around the area that are modelled but not reported.
-        person : height and width in metres, or several heights.
+        person : height and width in metres.
         density : prior number of people per square metre; the prior of a cell is its area times this.
         variance : see `Scene`.
         form : see `Occupancy`; ``"local"`` for crowds, if silhouettes fill the boxes of people, as those of instance
@@ -138,7 +137,6 @@ class Scene:
             reduction=max(1, round(height / PERSON_HEIGHT)) if reduction is None else reduction,
             cameras=tuple(cameras),
             form=form,
-            person=person or Person(),
         )
 
     @property
@@ -169,20 +167,18 @@ def _grid(area: Sequence[float], cell: float, margin: float) -> tuple[Ground, ND
 
 
 def _view(camera: Camera, feet: NDArray[np.float64], person: Person, observed: ArrayLike | None) -> View:
-    """The view of people at ``feet`` (n, 2), visible if enough of the silhouette of each height lies in the image."""
-    heights = (person.height, *person.heights)
-    corners = np.stack([camera.silhouettes(feet, replace(person, height=height)) for height in heights], axis=1)
+    """The view of people at ``feet`` (n, 2), visible if enough of the silhouette lies in the image."""
+    corners = camera.silhouettes(feet, person)
     size = np.array([camera.width, camera.height], np.float64)
-    low, high = corners[..., :2], corners[..., 2:]
+    low, high = corners[:, :2], corners[:, 2:]
     seen = np.clip(high, 0, size) - np.clip(low, 0, size)
     with np.errstate(invalid="ignore"):
-        share = seen.prod(-1) / (high - low).prod(-1)
-        visible = (np.isfinite(corners).all(-1) & (share >= VISIBLE_SHARE)).all(1)
-    boxes = np.zeros(corners.shape, np.int32)
+        share = seen.prod(1) / (high - low).prod(1)
+        visible = np.isfinite(corners).all(1) & (share >= VISIBLE_SHARE)
+    boxes = np.zeros((len(feet), 4), np.int32)
     boxes[visible] = np.rint(np.clip(corners[visible], -1e6, 1e6)).astype(np.int32)
     share = None if observed is None else _arrays.floats("observed", observed)
-    sizes = boxes[:, 1:] if person.heights else None
-    return View(camera.width, camera.height, boxes[:, 0], camera.name, share, sizes)
+    return View(camera.width, camera.height, boxes, camera.name, share)
 
 
 def _check_sight(views: Sequence[View]) -> None:

@@ -47,12 +47,12 @@ class View:
                 raise MixfieldError("observed must hold shares in [0, 1]")
             object.__setattr__(self, "observed", _arrays.frozen(share.copy()))
         limits = np.array([self.width, self.height, self.width, self.height])
-        sizes = np.zeros((len(boxes), 0, 4), np.int32) if self.sizes is None else np.asarray(self.sizes)
-        clipped = np.clip(np.concatenate([boxes[:, None], sizes], axis=1), 0, limits).astype(np.int32)
-        clipped[(clipped[..., 2:] <= clipped[..., :2]).any((1, 2))] = 0
-        object.__setattr__(self, "boxes", _arrays.frozen(clipped[:, 0].copy()))
-        if self.sizes is not None:
-            object.__setattr__(self, "sizes", _arrays.frozen(clipped[:, 1:].copy()))
+        clipped = np.clip(boxes, 0, limits).astype(np.int32)
+        every = clipped[:, None] if self.sizes is None else np.clip(self.sizes, 0, limits).astype(np.int32)
+        hidden = (every[..., 2:] <= every[..., :2]).any((1, 2))
+        clipped[hidden], every[hidden] = 0, 0
+        object.__setattr__(self, "boxes", _arrays.frozen(clipped))
+        object.__setattr__(self, "sizes", None if self.sizes is None else _arrays.frozen(every))
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -66,8 +66,7 @@ class View:
     @cached_property
     def rectangles(self) -> NDArray[np.int64]:
         """(V, H, 4) boxes of people of each height in the visible cells."""
-        every = self.boxes[:, None] if self.sizes is None else self.sizes
-        return every[self.visible].astype(np.int64)
+        return (self.boxes[:, None] if self.sizes is None else self.sizes)[self.visible].astype(np.int64)
 
     @cached_property
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -119,27 +118,23 @@ class View:
 
     def grown(self, sides: float, top: float, bottom: float) -> View:
         """The view with boxes larger (or smaller) at both sides, the top and the bottom, in shares of their height."""
-        height = (self.boxes[:, None, 3:] - self.boxes[:, None, 1:2]).astype(np.float64)
-        grown = self._every + height * np.array([-sides, -top, sides, bottom])
-        return self._with_boxes(np.rint(grown), self.width, self.height, self.observed)
+        height = (self.boxes[:, 3:] - self.boxes[:, 1:2]).astype(np.float64)
+        margins = height * np.array([-sides, -top, sides, bottom])
+        sizes = None if self.sizes is None else np.rint(self.sizes + margins[:, None]).astype(np.int32)
+        boxes = np.where(self.visible[:, None], np.rint(self.boxes + margins), 0).astype(np.int32)
+        return View(self.width, self.height, boxes, self.name, self.observed, sizes)
 
     def reduced(self, factor: int) -> View:
         """The view in an image ``factor`` times smaller, including incomplete pixels at the right and bottom."""
         if factor == 1:
             return self
-        small = np.floor(self._every / factor + 0.5)
-        small[..., 2:] = np.maximum(small[..., 2:], small[..., :2] + 1.0)
+
+        def small(boxes: NDArray[np.int32]) -> NDArray[np.int32]:
+            corners = np.floor(boxes / factor + 0.5).astype(np.int32)
+            least = corners[..., :2] + (boxes[..., 2:3] > boxes[..., :1])
+            return np.concatenate([corners[..., :2], np.maximum(corners[..., 2:], least)], axis=-1)
+
         observed = None if self.observed is None else _arrays.block_means(self.observed, factor)
-        return self._with_boxes(small, -(-self.width // factor), -(-self.height // factor), observed)
-
-    @property
-    def _every(self) -> NDArray[np.int32]:
-        """(n, 1 + H, 4) ``boxes`` and ``sizes``."""
-        return self.boxes[:, None] if self.sizes is None else np.concatenate([self.boxes[:, None], self.sizes], axis=1)
-
-    def _with_boxes(
-        self, every: NDArray[np.float64], width: int, height: int, observed: NDArray[np.float64] | None
-    ) -> View:
-        """The view with other boxes (n, 1 + H, 4) in an image of another size; hidden cells stay hidden."""
-        boxes = np.where(self.visible[:, None, None], every, 0).astype(np.int32)
-        return View(width, height, boxes[:, 0], self.name, observed, None if self.sizes is None else boxes[:, 1:])
+        sizes = None if self.sizes is None else small(self.sizes)
+        width, height = -(-self.width // factor), -(-self.height // factor)
+        return View(width, height, small(self.boxes), self.name, observed, sizes)

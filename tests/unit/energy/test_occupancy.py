@@ -11,10 +11,10 @@ from rooms import random_masks, random_room, random_room_of_heights, seen
 from scipy.special import entr
 
 import mixfield as mf
+from mixfield.apps.heights import with_heights
 from mixfield.datasets import look_at
 from mixfield.errors import MixfieldError
 from mixfield.scene import Ground
-from mixfield.scene.camera import Person
 from mixfield.scene.view import View
 
 
@@ -97,7 +97,7 @@ def test_heights_against_enumeration(seed):
     assert mode.log_z == pytest.approx(entr(joint).sum() - expected, abs=1e-6)
     log_z = np.logaddexp.reduce(-costs)
     assert mode.log_z < log_z
-    blind = np.concatenate([q[:, :1], q[:, 1:] * scene.person.prior], axis=1)  # heights as in the prior
+    blind = np.concatenate([q[:, :1], q[:, 1:] * scene.heights], axis=1)  # heights as in the prior
     assert entr(blind).sum() - blind[np.arange(6), states].prod(1) @ costs < mode.log_z - 1e-3
 
 
@@ -121,8 +121,8 @@ def test_the_height_of_the_only_uncertain_person_is_exact(form):
 def test_silhouettes_tell_the_height():
     """Without noise, each of three people far apart has the height of the silhouette."""
     camera = look_at((-2.0, 3.0, 3.0), (4.0, 3.0, 0.9), size=(320, 240), focal=250.0)
-    person = Person(heights=(1.55, 1.75, 1.95), shares=(1, 1, 1))
-    scene = mf.Scene.from_cameras([camera], (0.0, 0.0, 6.0, 6.0), margin=0.0, person=person)
+    scene = mf.Scene.from_cameras([camera], (0.0, 0.0, 6.0, 6.0), margin=0.0)
+    scene = with_heights(scene, (1.55, 1.75, 1.95), (1, 1, 1))
     people = {(4, 6): 0, (12, 10): 1, (18, 17): 2}
     mask = np.zeros((240, 320), bool)
     for (row, column), k in people.items():

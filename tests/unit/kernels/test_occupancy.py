@@ -72,7 +72,7 @@ def test_some_cells_have_the_field_that_they_have_among_all(cells, ignored, form
     scene = room(rng, (2, 4))
     views = mf.Occupancy(scene, random_masks(rng, scene), ignored=ignored, form=form).views
     empty, images = rng.uniform(0.01, 1.0, 8), np.empty((3, silhouettes.largest(views)))
-    share = rng.dirichlet(np.ones(len(scene.person.prior)), 8)
+    share = rng.dirichlet(np.ones(len(scene.heights)), 8)
     part = occupancy.restricted(views, np.array(cells, np.uint32), empty, share, images)
     assert len(part.block) <= len(views.block)
     whole, some = np.empty((8, 1 + share.shape[1])), np.full((8, 1 + share.shape[1]), 7.0)

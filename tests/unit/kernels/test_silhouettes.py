@@ -11,7 +11,6 @@ from rooms import naive_views, random_masks, random_room, random_room_of_heights
 
 import mixfield as mf
 from mixfield.kernels import silhouettes
-from mixfield.scene.camera import Person
 
 pytestmark = pytest.mark.interpreted
 
@@ -58,7 +57,7 @@ def test_field_equals_its_twin(seed, form, ignored, room):
     rng = np.random.default_rng(seed)
     scene = room(rng, (2, 4))
     energy = mf.Occupancy(scene, random_masks(rng, scene), form=form, ignored=ignored)
-    empty, shares = rng.uniform(0.01, 1.0, 8), rng.dirichlet(np.ones(len(scene.person.prior)), 8)
+    empty, shares = rng.uniform(0.01, 1.0, 8), rng.dirichlet(np.ones(len(scene.heights)), 8)
     costs, images = np.empty((8, 1 + shares.shape[1])), np.empty((3, silhouettes.largest(energy.views)))
     total = silhouettes.field(energy.views, empty, shares, images, costs)
     power = {"released": 2, "article": 1}[form]
@@ -76,7 +75,7 @@ def test_heights_that_all_are_one_height():
     masks, empty = random_masks(rng, scene), rng.uniform(0.01, 1.0, 8)
     for h in range(3):
         views = tuple(replace(view, boxes=view.sizes[:, h], sizes=None) for view in scene.views)
-        alone = mf.Occupancy(replace(scene, views=views, person=Person()), masks)
+        alone = mf.Occupancy(replace(scene, views=views, heights=(1.0,)), masks)
         several, one = np.empty((8, 4)), np.empty((8, 2))
         for energy, shares, costs in (
             (mf.Occupancy(scene, masks), np.tile(np.eye(3)[h], (8, 1)), several),
@@ -92,7 +91,7 @@ def test_merged_heights_are_a_free_energy():
     """The cost of a person is the smallest expected cost plus divergence from the prior, at the posterior."""
     rng = np.random.default_rng(3)
     scene = random_room_of_heights(rng, (2, 4))
-    views, prior = mf.Occupancy(scene, random_masks(rng, scene)).views, scene.person.prior
+    views, prior = mf.Occupancy(scene, random_masks(rng, scene)).views, np.array(scene.heights)
     costs, shares = rng.normal(size=(8, 4)), rng.dirichlet(np.ones(3), 8)
     merged, target = costs.copy(), shares.copy()
     distance = silhouettes.merge_heights(views, np.full(8, 0.25), np.ones(8), target, merged)
@@ -114,7 +113,7 @@ def test_merged_heights_are_a_free_energy():
 def test_solved_heights_are_the_posterior_given_their_own_image(seed):
     rng = np.random.default_rng(seed)
     scene = random_room_of_heights(rng, (2, 4))
-    views, prior = mf.Occupancy(scene, random_masks(rng, scene)).views, scene.person.prior
+    views, prior = mf.Occupancy(scene, random_masks(rng, scene)).views, np.array(scene.heights)
     empty, shares = rng.uniform(0.01, 1.0, 8), np.tile(prior, (8, 1))
     costs, images = np.empty((8, 4)), np.empty((3, silhouettes.largest(views)))
     total = silhouettes.solve_heights(views, empty, shares, images, costs)

@@ -81,7 +81,7 @@ def test_grown_boxes_have_margins_in_shares_of_their_height():
 def test_boxes_of_several_heights_change_together():
     """Clipped, reduced and grown like the boxes; a cell where the smallest person is not visible is hidden."""
     boxes = np.array([[2, 2, 6, 10], [4, 0, 8, 8], [0, 0, 4, 4]])
-    sizes = np.stack([boxes + [0, 2, 0, 0], boxes - [0, 4, 0, 0]], axis=1)
+    sizes = np.stack([boxes + np.array([0, 2, 0, 0]), boxes - np.array([0, 4, 0, 0])], axis=1)
     sizes[2, 0] = 0
     view = View(20, 12, boxes, sizes=sizes)
     assert view.visible.tolist() == [True, True, False]
