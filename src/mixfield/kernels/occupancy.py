@@ -134,7 +134,7 @@ def _update(
     cells, empty, costs, logit, size, e = views.cells, state.empty, state.costs, state.logit, state.size, state.e
     count = cells.shape[0]
     field(views, empty, state.share, state.images, costs)
-    largest_step, added = merge_heights(views, empty, state.rate, state.share, costs), 0.0
+    added, largest_step = 0.0, merge_heights(views, empty, state.share, costs)
     if counts.mode_start[k] < counts.mode_start[k + 1]:
         _add_counts(counts, k, empty, q, costs, state.work)
     for m in range(count):
@@ -179,11 +179,11 @@ def restricted(views: Views, cells: UInt32s, empty: Floats, share: Floats, image
     edges of the rectangles of ``cells``; ``images`` is as in `field`.
     """
     chosen = np.zeros(empty.shape[0], np.bool_)
-    values, odds = np.zeros(share.shape), np.empty(share.shape[1])
+    values, odds = np.zeros(share.shape), np.empty(share.shape)
     chosen[cells] = True
     for n in range(empty.shape[0]):
-        if not chosen[n] and empty[n] <= views.ignored:
-            uncovered(empty[n], share[n], values[n], odds)
+        if not chosen[n]:
+            uncovered(n, empty, share, views.ignored, values, odds)
     kept = np.flatnonzero(chosen[views.cell])
     cell, corner = views.cell[kept], views.corner[kept]
     cameras = views.height.shape[0]

@@ -23,7 +23,7 @@ from mixfield.kernels.exponential import TO_1E_13, exp
 from mixfield.kernels.jit import Floats, Int32s, Int64s, Integer, Real, UInt32s, jit
 
 EMPTIEST = 1e-9  # smallest a_n: below, U / a_n would be rounding noise
-HEIGHT_RATE, HEIGHT_TOLERANCE, HEIGHT_UPDATES = 0.7, 1e-6, 50  # of `solve_heights`
+HEIGHT_TOLERANCE, HEIGHT_UPDATES = 1e-6, 50  # of `solve_heights`
 
 
 class Views(NamedTuple):
@@ -159,15 +159,17 @@ def largest(views: Views) -> int:
     return most
 
 
-@jit()
-def uncovered(empty: Real, share: Floats, values: Floats, odds: Floats) -> None:
-    """Fill (H,) log c_h - log c_{h+1} and 1 - 1 / c_h of a cell, from its a and ``share`` (H,), its r."""
-    c = empty
-    for h in range(share.shape[0]):
-        taller = min(c + (1.0 - empty) * share[h], 1.0) if h < share.shape[0] - 1 else 1.0
-        values[h] = math.log(c / taller)
-        odds[h] = 1.0 - 1.0 / c
+@jit(inline="always")
+def uncovered(n: Integer, empty: Floats, share: Floats, ignored: float, values: Floats, odds: Floats) -> None:
+    """Fill row n of ``values`` (N, H) with log c_nh - log c_n,h+1 and of ``odds`` (N, H) with 1 - 1 / c_nh."""
+    c, counts, tallest = empty[n], empty[n] <= ignored, share.shape[1] - 1
+    for h in range(tallest):
+        taller = min(c + (1.0 - empty[n]) * share[n, h], 1.0)
+        values[n, h] = math.log(c / taller) if counts else 0.0
+        odds[n, h] = 1.0 - 1.0 / c
         c = taller
+    values[n, tallest] = math.log(c) if counts else 0.0
+    odds[n, tallest] = 1.0 - 1.0 / c
 
 
 @jit()
@@ -191,13 +193,12 @@ def field(views: Views, empty: Floats, share: Floats, images: Floats, costs: Flo
     of people of each height, relative to the returned sum of psi of the average images; ``images`` (3, `largest`) is
     work memory.
     """
-    values, odds = np.zeros(share.shape), np.empty(share.shape)
+    values, odds = np.empty(share.shape), np.empty(share.shape)
     for n in views.cells:
-        uncovered(empty[n], share[n], values[n], odds[n])
-        if empty[n] > views.ignored:
-            values[n] = 0.0
-        costs[n] = 0.0
-    total = 0.0
+        uncovered(n, empty, share, views.ignored, values, odds)
+        for h in range(costs.shape[1]):
+            costs[n, h] = 0.0
+    total, tallest = 0.0, share.shape[1] - 1
     for c in range(views.height.shape[0]):
         image = average_image(views, c, values, images)
         # S = |A| + eta W H and D = S - 2 |A.B| + |B| of the average image, with A = 1 - U
@@ -207,38 +208,44 @@ def field(views: Views, empty: Floats, share: Floats, images: Floats, costs: Flo
         average = weight * wrong if power == 0 else _psi(wrong / covered, weight, power)
         total += average
         scale = weight if power == 0 else 1.0
-        for v in range(views.rectangle_start[c], views.rectangle_start[c + 1]):
-            n = views.cell[v]
-            u, gain = _inside(image, views.corner[v, -1])
-            outside, lost = 0.0, 0.0  # of the rectangles that are larger than the one of this height
-            for h in range(share.shape[1] - 1, -1, -1):
-                if power == 0:
-                    costs[n, 1 + h] += weight * gain + lost
-                else:
-                    d = (wrong + gain + lost) / (covered + u + outside)
-                    costs[n, 1 + h] += _psi(d, weight, power) - average
-                inner_u, inner_gain = _inside(image, views.corner[v, h - 1]) if h > 0 else (0.0, 0.0)
-                outside += odds[n, h] * (u - inner_u)
-                lost += scale * odds[n, h] * (gain - inner_gain)
+        rectangles = slice(views.rectangle_start[c], views.rectangle_start[c + 1])
+        cell, corner = views.cell[rectangles], views.corner[rectangles]
+        for v in range(cell.shape[0]):
+            n = cell[v]
+            u, gain = _inside(image, corner, v, tallest)
+            costs[n, 1 + tallest] += _rise(wrong, covered, scale * gain, u, average, weight, power)
+            more, lost = 0.0, 0.0  # of the rectangles that are larger than the one of a height, without their people
+            for h in range(tallest - 1, -1, -1):
+                inner_u, inner_gain = _inside(image, corner, v, h)
+                more += odds[n, h + 1] * (u - inner_u)
+                lost += scale * odds[n, h + 1] * (gain - inner_gain)
                 u, gain = inner_u, inner_gain
-            costs[n, 0] += lost if power == 0 else _psi((wrong + lost) / (covered + outside), weight, power) - average
+                costs[n, 1 + h] += _rise(wrong, covered, scale * gain + lost, u + more, average, weight, power)
+            more, lost = more + odds[n, 0] * u, lost + scale * odds[n, 0] * gain
+            costs[n, 0] += _rise(wrong, covered, lost, more, average, weight, power)
     return total
 
 
 @jit(inline="always")
-def _inside(image: Floats, corner: UInt32s) -> tuple[float, float]:
-    """|U| of the rectangle with these corners (4,) in an integral image, and |U| - 2 |U.B|."""
-    i, j, k, l = corner[0], corner[1], corner[2], corner[3]
+def _rise(wrong: float, covered: float, gain: float, u: float, average: float, weight: float, power: int) -> float:
+    """The change of psi if D grows by ``gain`` and S by ``u``; for power 0, ``gain`` has been weighted."""
+    return gain if power == 0 else _psi((wrong + gain) / (covered + u), weight, power) - average
+
+
+@jit(inline="always")
+def _inside(image: Floats, corner: UInt32s, v: Integer, h: Integer) -> tuple[float, float]:
+    """|U| and |U| - 2 |U.B| of a rectangle in an integral image ((H + 1) (W + 1), 2)."""
+    i, j, k, l = corner[v, h, 0], corner[v, h, 1], corner[v, h, 2], corner[v, h, 3]
     u = image[l, 0] - image[k, 0] - image[j, 0] + image[i, 0]
     return u, u - 2.0 * (image[l, 1] - image[k, 1] - image[j, 1] + image[i, 1])
 
 
 @jit()
-def merge_heights(views: Views, empty: Floats, rate: Floats, share: Floats, costs: Floats) -> float:
+def merge_heights(views: Views, empty: Floats, share: Floats, costs: Floats) -> float:
     """Replace the ``costs`` (N, 1 + H) of a person by ``-log sum_h prior_h exp(-cost_h)``, the cost of a person whose
-    height is unknown, and move ``share`` (N, H) towards the posterior of the heights, by ``rate`` (N,).
+    height is unknown, and ``share`` (N, H) by the posterior of the heights.
 
-    Fills the first two columns, of nobody and of a person; returns the largest distance of a probability to its target.
+    Fills the first two columns, of nobody and of a person; returns the largest change of a probability.
     """
     heights, largest_step = share.shape[1], 0.0
     if heights == 1:
@@ -255,9 +262,9 @@ def merge_heights(views: Views, empty: Floats, rate: Floats, share: Floats, cost
             total += weight[h]
         costs[n, 1] = least - math.log(total)
         for h in range(heights):
-            step = weight[h] / total - share[n, h]
-            share[n, h] += rate[n] * step
-            largest_step = max(largest_step, (1.0 - empty[n]) * abs(step))
+            posterior = weight[h] / total
+            largest_step = max(largest_step, (1.0 - empty[n]) * abs(posterior - share[n, h]))
+            share[n, h] = posterior
     return largest_step
 
 
@@ -267,9 +274,8 @@ def solve_heights(views: Views, empty: Floats, share: Floats, images: Floats, co
 
     ``share`` (N, H) is the start, and filled.  The first two columns of ``costs`` are of nobody and of a person.
     """
-    rate = np.full(empty.shape[0], HEIGHT_RATE)
     for _ in range(HEIGHT_UPDATES):
         total = field(views, empty, share, images, costs)
-        if merge_heights(views, empty, rate, share, costs) < HEIGHT_TOLERANCE:
+        if merge_heights(views, empty, share, costs) < HEIGHT_TOLERANCE:
             break
     return total

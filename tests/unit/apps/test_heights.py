@@ -52,7 +52,7 @@ def test_shares_and_their_default(room):
 
 
 def short_and_tall(n_cameras):
-    """Recordings of people of 1.65 and 1.95 m, scenes for people of 1.8 m and of three heights, and the true heights."""
+    """Recordings of people of 1.65 and 1.95 m, scenes of people of 1.8 m and of three heights, and the true heights."""
     heights, person = np.array([1.65, 1.95, 1.65]), Person(1.8)
     walks = [
         mf.datasets.walking_people(3, n_cameras, 2, setting="easy", heights=heights, rng=seed) for seed in range(6)

@@ -61,7 +61,8 @@ def test_scene_file_around_a_pom_file(tmp_path):
         ("area = [0, 0, 1, 1]\n[[camera]]\nfootage = 'x'\n", "camera 0 needs a calibration"),
         (
             "area = [0, 0, 1, 1]\nperson = { shares = [1] }\n[[camera]]\nsize = [100, 80]\n"
-            "ground_points = [[0, 0], [1, 0], [1, 1], [0, 1]]\nimage_points = [[10, 70], [90, 70], [60, 20], [40, 20]]\n",
+            "ground_points = [[0, 0], [1, 0], [1, 1], [0, 1]]\n"
+            "image_points = [[10, 70], [90, 70], [60, 20], [40, 20]]\n",
             "person: shares need heights",
         ),
         (
