@@ -146,3 +146,9 @@ def test_block_means_cut_squares_at_the_edges(side, dtype):
     values = (np.random.default_rng(0).random((7, 8)) * 250).astype(dtype)
     expected = [[values[y : y + side, x : x + side].mean() for x in range(0, 8, side)] for y in range(0, 7, side)]
     np.testing.assert_allclose(_arrays.block_means(values, side), expected, rtol=1e-14)
+
+
+def test_starts_of_consecutive_parts():
+    assert _arrays.starts([2, 0, 3]).tolist() == [0, 2, 2, 5]
+    assert _arrays.starts([]).tolist() == [0]
+    assert _arrays.starts(np.array([1], np.int32)).dtype == np.int64

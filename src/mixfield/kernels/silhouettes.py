@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixfield.kernels.exponential import TO_1E_13, exp
-from mixfield.kernels.jit import Floats, Int32s, Int64s, Integer, Real, UInt32s, jit
+from mixfield.kernels.jit import Floats, Int32s, Int64s, Integer, UInt32s, jit
 
 EMPTIEST = 1e-9  # smallest a_n: below, U / a_n would be rounding noise
 HEIGHT_TOLERANCE, HEIGHT_UPDATES = 1e-6, 50  # of `solve_heights`
