@@ -16,7 +16,8 @@ def short(monkeypatch):
     monkeypatch.setattr(heights, "SINGLE", (1.75, 1.8))
 
 
-def test_the_synthetic_room(short, tmp_path):
+@pytest.mark.usefixtures("short")
+def test_the_synthetic_room(tmp_path):
     kind, truth, found = heights.HEIGHTS["synthetic room, two cameras"](tmp_path)
     assert (kind, list(truth)) == ("synthetic", [0, 1])
     assert len(found) == 4
