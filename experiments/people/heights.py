@@ -41,7 +41,8 @@ Measured = tuple[str, dict[int, Floats], dict[str, Detections]]
 def pets(data: Path) -> Measured:
     """Mean field and KSP on view 1 of PETS."""
     recording, frames = Pets(data / "people" / "pets09-s2l1"), range(ANNOTATED)
-    scene, footage, found = recording.scene(), recording.footage(), {}
+    scene, footage = recording.scene(), recording.footage()
+    found: dict[str, Detections] = {}
     masks = {frame: footage.masks(frame) for frame in frames}
     single = Scene.from_cameras(scene.cameras, AREA, person=Person(BEST_ON_PETS))
     scenes = {"": scene, ", best single height": single, ", three heights": with_heights(scene, SIZES)}
@@ -84,7 +85,7 @@ def wildtrack(data: Path) -> Measured:
     """Every fifth frame of CVLab1, in which the boxes of all people have one height: nothing is to be gained."""
     recording = Wildtrack(data / "people" / "wildtrack", ("CVLab1",), noisy=True, region=("CVLab1",), pixel=1)
     masks = {frame: recording.masks(frame) for frame in FRAMES if frame % 25 == 0}
-    found = {}
+    found: dict[str, Detections] = {}
     for name, scene in {"": recording.scene, ", three heights": with_heights(recording.scene, SIZES)}.items():
         with ignore_warnings():
             fitted = fit_views(replace(scene, form="local"), [masks[frame] for frame in list(masks)[::4]])
