@@ -329,14 +329,22 @@ def residual_arcs(graph, node_cost, arrival, following):
             yield ((v, 0), (u, 1), -step) if arrival[v] == a else ((u, 1), (v, 0), step)
 
 
-def uncovered(boxes, empty, height, width, ignored=1.0):
-    """Probability that no rectangle covers each pixel: the product over the rectangles that contain it."""
+def uncovered(boxes, empty, height, width, ignored=1.0, shares=None):
+    """Probability that nobody covers each pixel: of each cell 1 - the probabilities of the heights that do.
+
+    ``boxes`` (n, H, 4) of people of each height, or (n, 4); ``shares`` (n, H) probabilities of the heights.
+    """
     image = np.ones((height, width))
-    for (left, top, right, bottom), a in zip(boxes, empty, strict=True):
+    for n, a in enumerate(empty):
+        sizes = np.reshape(boxes[n], (-1, 4))
         if a <= ignored:
-            for y in range(top, bottom):
-                for x in range(left, right):
-                    image[y, x] *= a
+            for y in range(height):
+                for x in range(width):
+                    inside = [left <= x < right and top <= y < bottom for left, top, right, bottom in sizes]
+                    if all(inside):
+                        image[y, x] *= a
+                    elif any(inside):
+                        image[y, x] *= 1.0 - (1.0 - a) * np.dot(inside, shares[n])
     return image
 
 
@@ -346,19 +354,29 @@ def silhouette_distance(image, mask, noise):
     return (size - 2.0 * (image * mask).sum() + mask.sum()) / size
 
 
-def silhouette_field(views, empty, weights, power, noise, ignored=1.0):
-    """psi of each label of each cell, relative to psi of the average; and that.  ``views`` are (boxes, mask)."""
-    costs, total = np.zeros((len(empty), 2)), 0.0
+def silhouette_field(views, empty, weights, power, noise, ignored=1.0, shares=None):
+    """psi of each state of each cell, relative to psi of the average; and that.  ``views`` are (boxes, mask).
+
+    The states are nobody, and a person of each height; ``boxes`` and ``shares`` are those of `uncovered`.
+    """
+    heights = 1 if shares is None else np.shape(shares)[1]
+    costs, total = np.zeros((len(empty), 1 + heights)), 0.0
     for (boxes, mask), weight in zip(views, weights, strict=True):
-        bare = uncovered(boxes, empty, *mask.shape, ignored)
+        bare = uncovered(boxes, empty, *mask.shape, ignored, shares)
         average = weight * silhouette_distance(1.0 - bare, mask, noise) ** power
         total += average
-        for n, (left, top, right, bottom) in enumerate(boxes):
-            if right > left:
-                for label, factor in enumerate((1.0 - 1.0 / empty[n], 1.0)):
-                    image = 1.0 - bare
-                    image[top:bottom, left:right] += factor * bare[top:bottom, left:right]
-                    costs[n, label] += weight * silhouette_distance(image, mask, noise) ** power - average
+        for n in range(len(empty)):
+            sizes = np.reshape(boxes[n], (-1, 4))
+            own = uncovered(
+                boxes[n : n + 1], empty[n : n + 1], *mask.shape, 1.0, None if shares is None else shares[n:]
+            )
+            if sizes[0, 2] > sizes[0, 0]:
+                for label in range(1 + heights):
+                    others = bare / own
+                    if label > 0:
+                        left, top, right, bottom = sizes[label - 1]
+                        others[top:bottom, left:right] = 0.0
+                    costs[n, label] += weight * silhouette_distance(1.0 - others, mask, noise) ** power - average
     return costs, total
 
 

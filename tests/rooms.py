@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import naive
 import numpy as np
 
@@ -25,6 +27,18 @@ def random_room(rng, shape=(2, 3), n_views=2, size=(19, 14), hidden=0.2, **optio
     return mf.Scene(Ground(shape, 0.5), tuple(views), prior=0.1, **options)
 
 
+def random_room_of_heights(rng, shape=(2, 3), n_views=2, size=(19, 14), **options):
+    """`random_room` in which people have one of three heights: nested rectangles with common feet."""
+    room = random_room(rng, shape, n_views, size, **options)
+    views = []
+    for view in room.views:
+        sizes = np.repeat(view.boxes[:, None], 3, axis=1)
+        sizes[:, 0, 1] += 1
+        sizes[:, 2, :3] += np.array([-1, -2, 1])
+        views.append(View(view.width, view.height, view.boxes, sizes=np.where(view.visible[:, None, None], sizes, 0)))
+    return replace(room, views=tuple(views), heights=(0.3, 0.5, 0.2))
+
+
 def random_masks(rng, scene):
     """Soft masks."""
     return [np.clip(rng.random((view.height, view.width)) * 1.4 - 0.4, 0, 1) for view in scene.views]
@@ -44,7 +58,8 @@ def seen(scene, people):
 
 def naive_views(energy):
     """Boxes and mask of each view, as the functions of `naive` take them."""
-    return [(view.boxes.tolist(), mask) for view, mask in zip(energy.scene.views, energy.masks, strict=True)]
+    boxes = [view.boxes if view.sizes is None else view.sizes for view in energy.scene.views]
+    return [(one.tolist(), mask) for one, mask in zip(boxes, energy.masks, strict=True)]
 
 
 def naive_iteration(energy, bias, temperature, *, tolerance, limit):

@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from experiments.people.moda import Detections
 from experiments.people.pets import Pets
 from experiments.quiet import ignore_warnings
+from mixfield import Tracks
 from mixfield.energy import Occupancy
 from mixfield.io.detection_run import DetectionRun
 from mixfield.mixture import MixturePosterior
@@ -31,6 +35,13 @@ def frame_mean_fields(recording: Pets, frames: Sequence[int]) -> dict[int, Mode]
     """The mean field of each frame."""
     scene, footage = recording.scene(), recording.footage()
     return {frame: occupancy_mean_field(scene, footage.masks(frame)) for frame in frames}
+
+
+def tracked(tracks: Tracks, scene: Scene, frames: Sequence[int]) -> Detections:
+    """Positions of tracks in the area of interest, by frame number."""
+    table = tracks.table[scene.interest[tracks.table["row"], tracks.table["column"]]]
+    places = np.stack([table["x"], table["y"]], axis=-1)
+    return {frame: places[table["frame"] == t] for t, frame in enumerate(frames)}
 
 
 def occupancy_mean_field(scene: Scene, masks: Any) -> Mode:

@@ -16,14 +16,15 @@ import numpy as np
 from experiments.measurements import Row
 from experiments.occupancy.pets_curves import detections, mode_detections, trivial_variants
 from experiments.people.detector import FILE, DetectedFeet
-from experiments.people.frames import occupancy_mean_field
+from experiments.people.frames import occupancy_mean_field, tracked
 from experiments.people.ground_part import GroundPart
+from experiments.people.heights import HEIGHTS
 from experiments.people.moda import Detections, Floats
 from experiments.people.pets import ANNOTATED, AREA, Pets
 from experiments.people.sign import misses_behind, with_occluders
 from experiments.people.wildtrack import CAMERAS, FRAME_RATE, FRAMES, Wildtrack
 from experiments.quiet import ignore_warnings
-from mixfield import Tracks, detect, metrics, positions, track
+from mixfield import detect, metrics, positions, track
 from mixfield.apps import fit_views
 from mixfield.io import read_detections
 from mixfield.mixture import MixturePosterior
@@ -36,7 +37,11 @@ AROUND = 1.0  # metres of ground around the region of one camera in which people
 WINDOWS = Windows(8, 3)  # the integer programs of longer ones take minutes each
 FINE = 0.15  # metres: cells half as large put boxes nearer to the people
 SHARP = 0.01  # sigma of the local form, a fifth of the default
-KEPT = {"PETS": lambda frame: frame >= ANNOTATED // 2, "WILDTRACK": lambda frame: frame % 10 == 5}
+KEPT: dict[str, Callable[[int], bool]] = {
+    "PETS": lambda frame: frame >= ANNOTATED // 2,
+    "WILDTRACK": lambda frame: frame % 10 == 5,
+    "synthetic": lambda frame: True,  # nothing was chosen on them  # noqa: ARG005
+}
 
 Truth = Mapping[int, Floats]
 
@@ -72,7 +77,7 @@ def pets(data: Path, views: tuple[int, ...]) -> Row:
         seen = [one[: len(scene.views)] for one in masks]
         fields = {f: occupancy_mean_field(scene, one) for f, one in zip(frames, seen, strict=True)}
         tracks = track([MixturePosterior((mode,)) for mode in fields.values()], scene, frame_rate=recording.frame_rate)
-        found |= {f"mean field{name}": detections(fields, scene), f"KSP{name}": _tracked(tracks, scene, frames)}
+        found |= {f"mean field{name}": detections(fields, scene), f"KSP{name}": tracked(tracks, scene, frames)}
     return {name: score("PETS", truth, [one]) for name, one in found.items()}
 
 
@@ -92,7 +97,7 @@ def occluders(data: Path) -> Row:
     for name, scene in {"": recording.scene(), ", occluders learnt": with_occluders(recording)}.items():
         fields = {frame: occupancy_mean_field(scene, one) for frame, one in masks.items()}
         tracks = track([MixturePosterior((mode,)) for mode in fields.values()], scene, frame_rate=recording.frame_rate)
-        for method, found in (("mean field", detections(fields, scene)), ("KSP", _tracked(tracks, scene, frames))):
+        for method, found in (("mean field", detections(fields, scene)), ("KSP", tracked(tracks, scene, frames))):
             rows[method + name] = score("PETS", truth, [found])
             rows[method + name]["1"]["misses_behind"] = misses_behind(recording, kept, found, 1.0)
     return rows
@@ -106,10 +111,10 @@ def detector(data: Path) -> Row:
     found = {"detector": inside}
     for name, maps in {"cells": detected.cells(scene.ground), "blobs": detected.blobs(scene.ground)}.items():
         tracks = track(maps, scene, frame_rate=recording.frame_rate)
-        found[name] = _tracked(tracks, scene, frames)
+        found[name] = tracked(tracks, scene, frames)
     boxes = read_detections(recording.folder / FILE)
     for name, doors in {"boxes": None, "boxes, doors at the border": "border"}.items():
-        found[name] = _tracked(track(boxes, scene, frame_rate=recording.frame_rate, doors=doors), scene, frames)
+        found[name] = tracked(track(boxes, scene, frame_rate=recording.frame_rate, doors=doors), scene, frames)
     return {name: score("PETS", truth, [one]) for name, one in found.items()}
 
 
@@ -203,7 +208,7 @@ def tracks_around(scene: Scene, posteriors: Sequence[MixturePosterior], prior: f
     """Tracks on the ground around the region."""
     part = GroundPart.around(scene, AROUND)
     options: dict[str, Any] = {"frame_rate": FRAME_RATE, "doors": "anywhere", "windows": WINDOWS}
-    return _tracked(track(map(part.of, posteriors), part.scene, prior=prior, **options), part.scene, FRAMES)
+    return tracked(track(map(part.of, posteriors), part.scene, prior=prior, **options), part.scene, FRAMES)
 
 
 def _sharper(scene: Scene, masks: Mapping[int, Any]) -> dict[str, list[Detections]]:
@@ -223,11 +228,14 @@ def _with_likeliest_empty(mode: Mode, scene: Scene) -> Floats:
     return np.concatenate([positions(mode, scene), extra])
 
 
-def _tracked(tracks: Tracks, scene: Scene, frames: Sequence[int]) -> Detections:
-    """Positions of tracks in the area of interest, by frame number."""
-    table = tracks.table[scene.interest[tracks.table["row"], tracks.table["column"]]]
-    places = np.stack([table["x"], table["y"]], axis=-1)
-    return {frame: places[table["frame"] == t] for t, frame in enumerate(frames)}
+def heights(data: Path, recording: str) -> Row:
+    """One height or several, and how many people are found 1 to 2 m from where they are."""
+    kind, truth, found = HEIGHTS[recording](data)
+    rows = {name: score(kind, truth, [one]) for name, one in found.items()}
+    for name, one in found.items():
+        near, far = (metrics.total(metrics.detection_scores(truth, one, radius)).matches for radius in (1.0, 2.0))
+        rows[name]["1"]["displaced"] = far - near
+    return rows
 
 
 ROWS: dict[str, tuple[Callable[..., Row], tuple[Any, ...]]] = {
@@ -240,6 +248,7 @@ ROWS: dict[str, tuple[Callable[..., Row], tuple[Any, ...]]] = {
     "WILDTRACK, CVLab1": (few_cameras, (("CVLab1",),)),
     "WILDTRACK, IDIAP2": (few_cameras, (("IDIAP2",),)),
     "WILDTRACK, CVLab1 and IDIAP2": (few_cameras, (("CVLab1", "IDIAP2"),)),
+    **{f"Heights: {name}": (heights, (name,)) for name in HEIGHTS},
 }
 
 

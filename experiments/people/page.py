@@ -44,6 +44,12 @@ DIFFERENCES = (
     ("mean field", "mean field of the first view"),
     ("mean field, fitted", "mean field of the first view"),
     ("KSP, fitted", "KSP of the first view"),
+    ("mean field, three heights", "mean field"),
+    ("mean field, three heights", "mean field, best single height"),
+    ("mean field, three heights around the best", "mean field, best single height"),
+    ("mean field, best single height", "mean field"),
+    ("KSP, three heights", "KSP"),
+    ("KSP, three heights", "KSP, best single height"),
 )
 BLOCK = 10  # frames of a block of the bootstrap
 
@@ -67,6 +73,8 @@ def _section(template: PageTemplate, row: Row) -> str:
     listed = [f"- *{a}* - *{b}*: {_difference(methods[a], methods[b])}" for a, b in pairs]
     counts = {name: scores["1"]["misses_behind"] for name, scores in methods.items() if "misses_behind" in scores["1"]}
     listed += [f"- misses behind the sign, kept aside: *{name}* {count}" for name, count in counts.items()]
+    far = {name: scores["1"]["displaced"] for name, scores in methods.items() if "displaced" in scores["1"]}
+    listed += [f"- found 1 to 2 m away, all frames: *{name}* {count}" for name, count in far.items()]
     table = markdown_table(HEADS, [_cells(name, scores) for name, scores in methods.items()])
     return template.fill("row", title=row["name"], table=table, differences="\n".join(listed))
 

@@ -152,6 +152,11 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def starts(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Where each of several consecutive parts begins, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))]).astype(np.int64)
+
+
 def block_means(values: NDArray[Any], side: int) -> Floats:
     """Means over squares of ``side`` x ``side`` pixels; squares at the right and bottom edge are cut."""
     height, width = values.shape

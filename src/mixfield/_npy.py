@@ -73,6 +73,28 @@ def any_array(name: str, header: Header, file_size: int) -> None:
     """Accept every array."""
 
 
+def exactly(dtype: type[np.generic], shape: tuple[int, ...]) -> Check:
+    """Accept arrays of this type and shape only."""
+
+    def check(name: str, header: Header, file_size: int) -> None:  # noqa: ARG001
+        if header.dtype != dtype or header.shape != shape:
+            wanted = f"{np.dtype(dtype)} of shape {shape}"
+            raise ValueError(f"{name} must be {wanted}, got {header.dtype} of shape {header.shape}")
+
+    return check
+
+
+def write_npz(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a ``.npz`` with fixed time stamps, so that equal arrays give equal bytes."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, buffer.getvalue())
+
+
 def read_npy(path: StrPath, complaint: str, check: Check = any_array) -> NDArray[Any]:
     """Read the array of a ``.npy`` file; ``complaint`` and ``check`` as for `read_npz`, the name is empty."""
     with _files.open_file(path) as stream:

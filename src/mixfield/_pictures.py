@@ -1,4 +1,4 @@
-"""Image intensities from 0 to 255 for any dtype, and bilinear resizing."""
+"""Image intensities from 0 to 255 for any dtype, masks from 0 to 1, and bilinear resizing."""
 
 from __future__ import annotations
 
@@ -47,6 +47,28 @@ def _white(array: NDArray[np.generic]) -> float:
     if array.dtype.kind in "bf":
         return 1.0
     return 65535.0 if array.dtype == np.uint16 else WHITE
+
+
+def foreground(mask: ArrayLike, size: tuple[int, int], reduction: int, name: str) -> NDArray[np.float64]:
+    """(H, W) a mask in [0, 1], of images of ``size`` (height, width), reduced by ``reduction`` along each side.
+
+    It may have been reduced already; 8-bit images are divided by 255, unless they hold nothing but 0 and 1.
+    """
+    try:
+        image = _arrays.as_numpy(name, mask)
+        if image.dtype not in (np.bool_, np.uint8):
+            image = image.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise MixfieldError(f"{name} must be an array of numbers, got {type(mask).__name__}: {error}") from None
+    white = WHITE if image.dtype == np.uint8 and image.max(initial=0) > 1 else 1.0
+    values = image[..., :3].mean(-1) if image.ndim == 3 and image.shape[2] in (3, 4) else image
+    small = (-(-size[0] // reduction), -(-size[1] // reduction))
+    if values.shape not in (size, small):
+        raise MixfieldError(f"{name} must have shape (height, width) = {size} as its view, got {image.shape}")
+    if image.dtype == np.float64 and not ((values >= 0) & (values <= 1)).all():
+        raise MixfieldError(f"{name} must hold numbers in [0, 1] (or 8-bit grey values)")
+    whole = reduction == 1 or values.shape == small
+    return np.ascontiguousarray(values / white) if whole else _arrays.block_means(values, reduction) / white
 
 
 def same_aspect(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:

@@ -157,3 +157,9 @@ def test_rows_of_different_lengths_are_refused_in_one_sentence():
     with pytest.raises(MixfieldError) as caught:
         _arrays.floats("costs", [[0.0, 1.0], [1.0]])
     assert str(caught.value).count("must be an array of numbers") == 1
+
+
+def test_starts_of_consecutive_parts():
+    assert _arrays.starts([2, 0, 3]).tolist() == [0, 2, 2, 5]
+    assert _arrays.starts([]).tolist() == [0]
+    assert _arrays.starts(np.array([1], np.int32)).dtype == np.int64

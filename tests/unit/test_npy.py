@@ -157,3 +157,13 @@ def test_too_little_memory_is_a_sentence(tmp_path, monkeypatch):
 def test_arrays_are_read_only(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
     assert not _npy.read_npy(tmp_path / "a.npy", "is wrong").flags.writeable
+
+
+def test_equal_arrays_are_written_as_equal_bytes():
+    arrays = {"a": np.arange(3), "b": np.ones((2, 2), np.float32)}
+    files = [io.BytesIO(), io.BytesIO()]
+    for file in files:
+        _npy.write_npz(file, arrays)
+    assert files[0].getvalue() == files[1].getvalue()
+    with np.load(io.BytesIO(files[0].getvalue())) as again:
+        np.testing.assert_array_equal(again["b"], arrays["b"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield._pictures import intensities, resize_bilinear
+from mixfield._pictures import foreground, intensities, resize_bilinear
 from mixfield.errors import MixfieldError
 
 PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)
@@ -63,3 +63,13 @@ def test_alpha_is_dropped_and_other_channels_are_kept():
 def test_wrong_images_are_one_sentence(image, sentence):
     with pytest.raises(MixfieldError, match=sentence):
         intensities(image)
+
+
+def test_masks_are_shares_at_the_reduced_size():
+    mask = np.zeros((4, 6), np.uint8)
+    mask[:2, :3] = 255
+    half = foreground(mask, (4, 6), 2, "mask")
+    np.testing.assert_allclose(half, [[1, 0.5, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(foreground(half, (4, 6), 2, "mask"), half)
+    with pytest.raises(MixfieldError, match=r"hill must have shape \(height, width\) = \(4, 7\) as its view, got"):
+        foreground(mask, (4, 7), 1, "hill")

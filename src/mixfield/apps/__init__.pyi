@@ -6,6 +6,7 @@ from .detections import Detections as Detections
 from .detections import make_detections as make_detections
 from .field_model import FieldModel as FieldModel
 from .fitting import fit as fit
+from .heights import with_heights as with_heights
 from .kernels import Kernels as Kernels
 from .mode_path import Choice as Choice
 from .mode_path import Consistency as Consistency

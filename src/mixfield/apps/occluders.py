@@ -17,7 +17,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield.energy.occupancy import foreground
 from mixfield.errors import MixfieldError
 from mixfield.scene.scene import Scene
 from mixfield.scene.view import View
@@ -46,7 +45,7 @@ def learn_occluders(scene: Scene, frames: Iterable[Sequence[ArrayLike]]) -> Scen
             raise MixfieldError(f"frames must hold one mask per view ({len(sums)}) each, got {len(masks)}")
         count += 1
         for total, mask, view in zip(sums, masks, scene.views, strict=True):
-            total += foreground(mask, view, 1) > 0.5
+            total += view.foreground(mask) > 0.5
     if count == 0:
         raise MixfieldError("frames must hold the masks of at least one frame, got none")
     views = [

@@ -26,6 +26,7 @@ DISTANCE = 0.6  # metres between two people, at least
 MARGIN = 0.4  # metres between people and walls, at least
 HEIGHTS = {"easy": 4.5, "ambiguous": 2.2}  # metres, of the cameras; the lower they are, the more people occlude others
 RIM_POINTS = 24  # of a cylinder
+HEIGHT = 1.75  # metres
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,7 @@ def walking_people(
     *,
     setting: str = "ambiguous",
     noise: float = 0.005,
+    heights: ArrayLike | None = None,
     cell: float = 0.25,
     rng: int | np.random.Generator = 0,
 ) -> Walk:
@@ -61,6 +63,7 @@ def walking_people(
     n_people, n_cameras, n_frames : their numbers; one to four cameras are in the corners.
     setting : ``"easy"`` with cameras near the ceiling, ``"ambiguous"`` with cameras slightly above the heads.
     noise : share of each mask that is wrong: specks of foreground, and holes.
+    heights : (n_people,) in metres; by default 1.75 with a standard deviation of 3 %.
     cell : side of the cells of the ground in metres.
     rng : seed or generator.
     """
@@ -75,6 +78,10 @@ def walking_people(
     cameras = _corner_cameras(n_cameras, HEIGHTS[setting])
     scene = Scene.from_cameras(cameras, (0.0, 0.0, ROOM, ROOM), cell=cell, margin=0.0, reduction=1)
     sizes = generator.normal(1.0, 0.03, (n_people, 2))
+    if heights is not None:
+        metres = _arrays.floats("heights", heights)
+        _arrays.check_shape("heights", metres, (n_people,), "= (n_people,)")
+        sizes[:, 0] = [_arrays.positive("heights", height) / HEIGHT for height in metres.tolist()]
     return Walk(scene, np.stack([_masks(cameras, positions, sizes, noise, generator) for positions in truth]), truth)
 
 
@@ -141,7 +148,7 @@ def _silhouettes(camera: Calibrated, positions: Floats, sizes: Floats) -> Mask:
     """(H, W) union of the silhouettes of all people; ``sizes`` (people, 2) scale their height and width."""
     mask = np.zeros((camera.height, camera.width), bool)
     for position, (height, width) in zip(positions, sizes, strict=True):
-        mask |= _cylinder(camera, position, Person(1.75 * height, 0.45 * width))
+        mask |= _cylinder(camera, position, Person(HEIGHT * height, 0.45 * width))
     return mask
 
 

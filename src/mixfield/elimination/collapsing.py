@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _arrays
 from mixfield.elimination.bounded_orders import Separators, bounded_order
 from mixfield.elimination.conditionals import Conditionals
 from mixfield.elimination.reduction import (
@@ -132,7 +133,7 @@ class _Elimination:
             labels=labels,
             kept=np.array(kept, np.int64),
             variables=np.array(list(order), np.int64),
-            scope_start=np.concatenate([[0], np.cumsum([len(scope) for scope in order.values()])]).astype(np.int64),
+            scope_start=_arrays.starts([len(scope) for scope in order.values()]),
             scope=np.array([u for scope in order.values() for u in scope], np.int64),
             values=np.concatenate([np.zeros(0), *self._values]),
             choices=np.concatenate([np.zeros(0, np.int64), *self._choices]),

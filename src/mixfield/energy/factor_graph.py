@@ -310,7 +310,7 @@ class FactorGraph:
     @cached_property
     def color_start(self) -> NDArray[np.int32]:
         """(colours + 1,) where each colour begins if the variables are listed colour by colour."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self.colors))]).astype(np.int32)
+        return _arrays.starts(np.bincount(self.colors)).astype(np.int32)
 
     @cached_property
     def adjacency(self) -> csr_array:

@@ -9,9 +9,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from mixfield import kernels
+from mixfield import _arrays, kernels
 from mixfield.energy.factor_tables import Factor, Floats, Int64s
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ def flatten(graph: FactorGraph, transform: Callable[[Floats], Floats]) -> FlatGr
         factor_start=factor_start,
         factor=factor,
         slot=slot,
-        scope_start=_starts([len(scope) for scope in scopes]).astype(np.int32),
+        scope_start=_arrays.starts([len(scope) for scope in scopes]).astype(np.int32),
         scope=np.array([i for scope in scopes for i in scope], np.int32),
         dims=np.array([size for _, table in graph.higher for size in table.shape], np.int32),
-        value_start=_starts([len(v) for v in values]),
+        value_start=_arrays.starts([len(v) for v in values]),
         values=np.concatenate(values) if values else np.zeros(0),
         is_potts=rise is not None and not graph.higher,
         rise=np.zeros(0) if rise is None else rise,
@@ -149,7 +149,7 @@ def _derivatives(higher: Sequence[Factor], flat: FlatGraph, place: Int32s) -> tu
     one variable are the second half along its axis.
     """
     arity = np.diff(flat.scope_start)[flat.factor]  # of the factor of each derivative
-    other_start, term_start = _starts(arity - 1), _starts(1 << (arity - 1))
+    other_start, term_start = _arrays.starts(arity - 1), _arrays.starts(1 << (arity - 1))
     other, terms = np.empty(other_start[-1], np.int32), np.empty(term_start[-1])
     for size in np.unique(arity).tolist():
         members = np.flatnonzero(np.diff(flat.scope_start) == size)
@@ -169,11 +169,6 @@ def _derivatives(higher: Sequence[Factor], flat: FlatGraph, place: Int32s) -> tu
     return flat.factor_start, flat.slot, other_start.astype(np.int32), other, term_start, terms
 
 
-def _starts(sizes: ArrayLike) -> Int64s:
-    """Where each of several consecutive parts begins, and where the last ends."""
-    return np.concatenate([[0], np.cumsum(np.asarray(sizes, np.int64))]).astype(np.int64)
-
-
 def _half_edges(graph: FactorGraph, order: Int32s) -> tuple[Int32s, Int32s, Int64s]:
     """Each edge from both its ends, in compressed rows by the variables in ``order``.
 
@@ -184,7 +179,7 @@ def _half_edges(graph: FactorGraph, order: Int32s) -> tuple[Int32s, Int32s, Int6
     source = np.concatenate([graph.edges[:, 0], graph.edges[:, 1]])
     target = np.concatenate([graph.edges[:, 1], graph.edges[:, 0]])
     half_edge = np.argsort(place[source], kind="stable")
-    start = _starts(np.bincount(place[source], minlength=graph.n))
+    start = _arrays.starts(np.bincount(place[source], minlength=graph.n))
     return start.astype(np.int32), target[half_edge].astype(np.int32), half_edge
 
 
@@ -216,4 +211,4 @@ def _incidence(graph: FactorGraph, order: Int32s) -> tuple[Int32s, Int32s, Int32
     rows = [of_variable[i] for i in order] if graph.higher else []
     flat = np.array([entry for row in rows for entry in row], np.int32).reshape(-1, 2)
     sizes = [len(row) for row in rows] if graph.higher else np.zeros(graph.n, np.int64)
-    return _starts(sizes).astype(np.int32), flat[:, 0].copy(), flat[:, 1].copy()
+    return _arrays.starts(sizes).astype(np.int32), flat[:, 0].copy(), flat[:, 1].copy()

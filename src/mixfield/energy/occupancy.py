@@ -88,9 +88,7 @@ class Occupancy:
             raise MixfieldError(f"masks must hold one mask per view ({len(scene.views)}), got {len(masks)}")
         self.scene, self.damping = scene, damping
         self.shape = scene.ground.shape
-        self.masks = tuple(
-            foreground(mask, view, scene.reduction) for mask, view in zip(masks, scene.views, strict=True)
-        )
+        self.masks = tuple(v.foreground(mask, scene.reduction) for mask, v in zip(masks, scene.views, strict=True))
         default = scene.variance or MISMATCH if form == "local" else scene.scales
         self.variance = _per_view(default if variance is None else variance, len(masks))
         self._views = scene.reduced_views
@@ -114,9 +112,9 @@ class Occupancy:
         return kernels.silhouettes.Views(
             height=np.array([len(block) for block in blocks], np.int32),
             width=np.array([block.shape[1] for block in blocks], np.int32),
-            block_start=_starts([block.size // 2 for block in blocks]),
+            block_start=_arrays.starts([block.size // 2 for block in blocks]),
             block=np.concatenate([block.reshape(-1, 2) for block in blocks]),
-            rectangle_start=_starts([len(cells) for cells in seen]),
+            rectangle_start=_arrays.starts([len(cells) for cells in seen]),
             cell=np.concatenate(seen).astype(np.uint32),
             corner=np.concatenate([view.corners for view in self._views]),
             area=whole[:, 0],
@@ -128,6 +126,7 @@ class Occupancy:
             noise=self._noise,
             ignored=self._ignored,
             cells=np.arange(self.scene.ground.n, dtype=np.uint32),
+            height_costs=-np.log(self.scene.heights),
         )
 
     @cached_property
@@ -158,18 +157,20 @@ class Occupancy:
     def expected(self, q: ArrayLike) -> Floats:
         """(...) expected cost under ``q`` (..., rows, columns, 2)."""
         marginals = np.asarray(q, np.float64)
-        average, costs = self._psi(marginals)
+        average, costs, _ = self._psi(marginals)
         return np.asarray(average + (marginals * (costs + self.prior_costs)).sum((-3, -2, -1)))
 
     def of(self, x: ArrayLike) -> float:
-        """Cost of people at the cells where ``x`` (rows, columns) is 1."""
-        occupied = _arrays.integers("x", x, low=0, high=2)
-        _arrays.check_shape("x", occupied, self.shape, "= shape of the ground")
-        cost = float(self.prior_costs[occupied].sum())
+        """Cost of people at the cells where ``x`` (rows, columns) is not 0: k for a person of the k-th height."""
+        prior = self.scene.heights
+        height = _arrays.integers("x", x, low=0, high=1 + len(prior))
+        _arrays.check_shape("x", height, self.shape, "= shape of the ground")
+        cost = float(np.append(self.prior_costs[0], self.prior_costs[1] - np.log(prior))[height].sum())
         power = FORMS[self._form]
         for view, mask, weight, variance in zip(self._views, self.masks, self._weights, self.variance, strict=True):
             covered = np.zeros((view.height + 1, view.width + 1))
-            for left, top, right, bottom in view.boxes[view.visible & (occupied.ravel() == 1)]:
+            visible = height.ravel()[view.visible]
+            for left, top, right, bottom in view.rectangles[visible > 0, visible[visible > 0] - 1]:
                 covered[[top, top, bottom, bottom], [left, right, left, right]] += [1, -1, -1, 1]
             image = covered.cumsum(0).cumsum(1)[:-1, :-1] > 0.5
             size = weight[image].sum() + self._noise * weight.sum()
@@ -177,16 +178,23 @@ class Occupancy:
             cost += wrong / variance if power == 0 else (wrong / size) ** power / (power * variance)
         return cost
 
-    def _psi(self, q: ArrayLike) -> tuple[Floats, Floats]:
-        """psi of the average images (...), and that of each label relative to it (..., rows, columns, 2)."""
+    def heights(self, q: ArrayLike) -> Floats:
+        """(..., rows, columns, H) probabilities of the heights of a person in each cell, for ``q`` likewise."""
+        return self._psi(q)[2]
+
+    def _psi(self, q: ArrayLike) -> tuple[Floats, Floats, Floats]:
+        """psi of the average images (...), that of each label relative to it (..., rows, columns, 2), and `heights`."""
         marginals = np.asarray(q, np.float64)
         flat = marginals.reshape(-1, self.scene.ground.n, 2)
-        average, costs = np.empty(len(flat)), np.empty(flat.shape)
+        prior = self.scene.heights
+        shares = np.tile(prior, (*flat.shape[:2], 1))
+        average, costs = np.empty(len(flat)), np.empty((*flat.shape[:2], 1 + len(prior)))
         images = np.empty((3, kernels.silhouettes.largest(self.views)))
         for k, mode in enumerate(flat):
             empty = np.clip(mode[:, 0], kernels.silhouettes.EMPTIEST, 1.0)
-            average[k] = kernels.silhouettes.field(self.views, empty, images, costs[k])
-        return average.reshape(marginals.shape[:-3]), costs.reshape(marginals.shape)
+            average[k] = kernels.silhouettes.solve_heights(self.views, empty, shares[k], images, costs[k])
+        shape = marginals.shape[:-1]
+        return average.reshape(shape[:-2]), costs[..., :2].reshape(marginals.shape), shares.reshape(*shape, -1)
 
 
 def _per_view(variance: float | Sequence[float], n_views: int) -> tuple[float, ...]:
@@ -195,33 +203,6 @@ def _per_view(variance: float | Sequence[float], n_views: int) -> tuple[float, .
     if scales.ndim and scales.shape != (n_views,):
         raise MixfieldError(f"variance must be one number, or one per view ({n_views}), got shape {scales.shape}")
     return tuple(_arrays.positive("variance", v) for v in np.broadcast_to(scales, n_views).tolist())
-
-
-def foreground(mask: ArrayLike, view: View, reduction: int) -> Floats:
-    """(H, W) a mask in [0, 1] at the reduced size of its view."""
-    name = f"mask of view {view.name!r}" if view.name else "mask"
-    try:
-        image = _arrays.as_numpy(name, mask)
-        if image.dtype not in (np.bool_, np.uint8):
-            image = image.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise MixfieldError(f"{name} must be an array of numbers, got {type(mask).__name__}: {error}") from None
-    white = 255.0 if image.dtype == np.uint8 and image.max(initial=0) > 1 else 1.0
-    values = image[..., :3].mean(-1) if image.ndim == 3 and image.shape[2] in (3, 4) else image
-    small = (-(-view.height // reduction), -(-view.width // reduction))
-    if values.shape not in ((view.height, view.width), small):
-        raise MixfieldError(
-            f"{name} must have shape (height, width) = {(view.height, view.width)} as its view, got {image.shape}"
-        )
-    if image.dtype == np.float64 and not ((values >= 0) & (values <= 1)).all():
-        raise MixfieldError(f"{name} must hold numbers in [0, 1] (or 8-bit grey values)")
-    whole = reduction == 1 or values.shape == small
-    return np.ascontiguousarray(values / white) if whole else _arrays.block_means(values, reduction) / white
-
-
-def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
-    """Where each of several consecutive parts begins, and where the last ends."""
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def _pixel_weights(view: View, form: str) -> Floats:

@@ -68,7 +68,8 @@ class DetectionRun:
         digest = hashlib.sha256()
         for view in scene.views:
             digest.update(view.boxes.tobytes())
-            digest.update(b"" if view.observed is None else view.observed.tobytes())
+            for more in (view.observed, view.sizes):
+                digest.update(b"" if more is None else more.tobytes())
         digest.update(np.asarray(scene.interest).tobytes())
         return {
             "mixfield": __version__,
@@ -81,6 +82,7 @@ class DetectionRun:
             "variance": None if scene.variance is None else list(scene.variance),
             "reduction": scene.reduction,
             "form": scene.form,
+            "heights": list(scene.heights),
             "modes": self.n_modes,
             "criterion": self.criterion,
         }

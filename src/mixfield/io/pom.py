@@ -50,6 +50,8 @@ def write_pom(
         raise MixfieldError(f"frames must be consecutive, the POM program takes no others, got {frames}")
     if scene.variance is not None and len(set(scene.variance)) > 1:
         raise MixfieldError(f"the POM program takes one variance for all views, the scene has {scene.variance}")
+    if len(scene.heights) > 1:
+        raise MixfieldError(f"the POM program takes people of one height, the scene has {len(scene.heights)}")
     lines = [*_geometry(scene), f"PRIOR {scene.prior:.10g}", f"SIGMA_IMAGE_DENSITY {np.median(scene.scales):.10g}"]
     lines += [f'INPUT_VIEW_FORMAT "{masks}"'] if masks is not None else []
     lines += [f'RESULT_FORMAT "{results}"'] if results is not None else []

@@ -6,7 +6,7 @@
     density = 0.04                        # people per square metre
     background = "MOG2"                   # or "KNN"
     frame_rate = 25.0                     # frames per second, if not that of the video
-    person = { height = 1.75, width = 0.5 }
+    person = { height = 1.75, width = 0.5 }  # and heights = [1.6, 1.75, 1.9] if people have one of several
 
     [[camera]]
     calibration = "View_001.xml"          # or ground_points and image_points (four or more), and size = [768, 576]
@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _arrays, _files
+from mixfield.apps.heights import with_heights
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import calibration, opencv
 from mixfield.io.camera_folder import CalibrationFiles
@@ -49,7 +50,8 @@ Table = dict[str, Any]
 _FOOTAGE_KEYS = {"background", "frame_rate", "camera"}
 _SCENE_KEYS = {"area", "cell", "margin", "density", "person", "variance", "reduction", "form"} | _FOOTAGE_KEYS
 _POM_KEYS = {"pom", "rows", "columns", "cell", "origin"} | _FOOTAGE_KEYS
-_PERSON_KEYS = {"height", "width"}
+_SEVERAL_KEYS = ("heights", "shares")  # of with_heights
+_PERSON_KEYS = {"height", "width", *_SEVERAL_KEYS}
 _CALIBRATION_KEYS = {"calibration", "extrinsics", "unit", "size", "ground_points", "image_points"}
 _CAMERA_KEYS = {"name", "footage", "masks", "hidden"} | _CALIBRATION_KEYS
 _OPTIONS = ("cell", "margin", "density", "variance", "reduction", "form")  # of Scene.from_cameras
@@ -193,11 +195,16 @@ def _camera_scene(table: Table, folder: Path, path: StrPath) -> Scene:
     if "area" not in table or len(table["area"]) != 4:
         raise FileFormatError(f"{path} must give area = [x_min, y_min, x_max, y_max] in metres")
     _check_keys(table.get("person", {}), _PERSON_KEYS, f"{path}, person")
-    person = Person(**table.get("person", {}))
+    given = dict(table.get("person", {}))
+    several = {key: given.pop(key) for key in _SEVERAL_KEYS if key in given}
+    if several and "heights" not in several:
+        raise FileFormatError(f"{path}, person: shares need heights")
+    person = Person(**given)
     options = {key: table[key] for key in _OPTIONS if key in table}
     cameras = list(_calibrated_cameras(table, folder, path))
     observed = [_observed(entry, folder) for entry in _cameras(table, path)]
-    return Scene.from_cameras(cameras, tuple(table["area"]), person=person, observed=observed, **options)
+    scene = Scene.from_cameras(cameras, tuple(table["area"]), person=person, observed=observed, **options)
+    return with_heights(scene, **several, person=person) if several else scene
 
 
 def _observed(entry: Table, folder: Path) -> NDArray[np.bool_] | None:

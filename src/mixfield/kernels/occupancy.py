@@ -19,7 +19,16 @@ import numpy as np
 
 from mixfield.kernels.counts import FlatCounts, member_decides
 from mixfield.kernels.jit import Bools, Floats, Int32s, Integer, Real, UInt32s, jit
-from mixfield.kernels.silhouettes import EMPTIEST, Views, corners, exponential, field, integrals, largest
+from mixfield.kernels.silhouettes import (
+    EMPTIEST,
+    Views,
+    average_image,
+    exponential,
+    field,
+    largest,
+    merge_heights,
+    uncovered,
+)
 
 FASTER, SLOWER = 1.2, 0.7  # factors of a rate
 LOWEST, HIGHEST, HIGHEST_OF_FEW = 0.02, 0.2, 0.8  # rates, the last as soon as few cells move
@@ -44,7 +53,8 @@ class State(NamedTuple):
     empty: Floats  # (N,) a_n
     rate: Floats  # (N,) r_n
     step: Floats  # (N,) the last target minus a_n
-    costs: Floats  # (N, 2)
+    share: Floats  # (N, H) r_nh
+    costs: Floats  # (N, 1 + H)
     logit: Floats  # (N,), by place in the list of cells, as the next two
     size: Floats
     e: Floats
@@ -73,23 +83,24 @@ def ascend(
     Mode k has the additional costs ``prior`` (2,) and ``bias[bias_of[k]]`` (N, 2).  Fills ``iterations``, ``changes``
     and ``converged`` (K,).
     """
-    state = _state(views, q.shape[1])
+    state = _state(views, q.shape[1], views.height_costs.shape[0])
     for k in range(first, last):
         extra = bias[bias_of[k]]
         for n in range(q.shape[1]):
             state.empty[n] = min(max(q[k, n, 0], EMPTIEST), 1.0)
             state.rate[n] = rule.rate
             state.step[n] = 0.0
+        state.share[:] = np.exp(-views.height_costs)
         stable, made, change = 0, 0, 0.0
         while made < rule.max_updates and stable < rule.patience:
             change = _update(views, prior, extra, counts, k, temperature[k], rule, q[k], state)
             stable, made = (stable + 1 if change < rule.tolerance else 0), made + 1
             if not rule.adaptive or stable >= rule.patience:
                 continue
-            moving = _moving(state.step, STILL * rule.tolerance / rule.rate)
+            moving = np.flatnonzero(np.abs(state.step) > STILL * rule.tolerance / rule.rate).astype(np.uint32)
             if moving.shape[0] > FEW * q.shape[1]:
                 continue
-            part = restricted(views, moving, state.empty, state.images)
+            part = restricted(views, moving, state.empty, state.share, state.images)
             for _ in range(min(SERIES, rule.max_updates - made)):
                 change = _update(part, prior, extra, counts, k, temperature[k], rule, q[k], state)
                 stable, made = (stable + 1 if change < rule.tolerance else 0), made + 1
@@ -100,10 +111,10 @@ def ascend(
 
 
 @jit()
-def _state(views: Views, n: Integer) -> State:
+def _state(views: Views, n: Integer, heights: Integer) -> State:
     return State(
-        np.empty(n), np.empty(n), np.empty(n), np.zeros((n, 2)), np.empty(n), np.empty(n), np.empty(n),
-        np.empty((3, largest(views))), np.empty(2 * n + 2),
+        np.empty(n), np.empty(n), np.empty(n), np.empty((n, heights)), np.zeros((n, 1 + heights)), np.empty(n),
+        np.empty(n), np.empty(n), np.empty((3, largest(views))), np.empty(2 * n + 2),
     )  # fmt: skip
 
 
@@ -122,7 +133,8 @@ def _update(
     """Update ``views.cells``; returns the largest move at the first rate."""
     cells, empty, costs, logit, size, e = views.cells, state.empty, state.costs, state.logit, state.size, state.e
     count = cells.shape[0]
-    field(views, empty, state.images, costs)
+    field(views, empty, state.share, state.images, costs)
+    added, largest_step = 0.0, merge_heights(views, empty, state.share, costs)
     if counts.mode_start[k] < counts.mode_start[k + 1]:
         _add_counts(counts, k, empty, q, costs, state.work)
     for m in range(count):
@@ -132,7 +144,6 @@ def _update(
         size[m] = -abs(logit[m])
     exponential(size[:count], e[:count])
     highest = HIGHEST if count > FEW * empty.shape[0] else HIGHEST_OF_FEW
-    largest_step, added = 0.0, 0.0
     for m in range(count):
         n = cells[m]
         step = (e[m] if logit[m] > 0.0 else 1.0) / (1.0 + e[m]) - empty[n]
@@ -161,31 +172,18 @@ def _next_rate(rate: float, agreement: float, highest: float) -> float:
 
 
 @jit()
-def _moving(step: Floats, still: float) -> UInt32s:
-    """Cells whose last steps were longer than ``still``."""
-    cells = np.empty(step.shape[0], np.uint32)
-    count = 0
-    for n in range(step.shape[0]):
-        if abs(step[n]) > still:
-            cells[count] = n
-            count += 1
-    return cells[:count].copy()
-
-
-@jit()
-def restricted(views: Views, cells: UInt32s, empty: Floats, images: Floats) -> Views:
-    """The views of some ``cells`` (M,), the others with their probabilities ``empty`` (N,) of being empty.
+def restricted(views: Views, cells: UInt32s, empty: Floats, share: Floats, images: Floats) -> Views:
+    """The views of some ``cells`` (M,), the others with their probabilities ``empty`` (N,) and ``share`` (N, H).
 
     The weight of a pixel is multiplied by the probability that no other cell covers it, and blocks lie between the
     edges of the rectangles of ``cells``; ``images`` is as in `field`.
     """
     chosen = np.zeros(empty.shape[0], np.bool_)
-    log_empty = np.zeros(empty.shape[0])
-    for n in cells:
-        chosen[n] = True
+    values, odds = np.zeros(share.shape), np.empty(share.shape)
+    chosen[cells] = True
     for n in range(empty.shape[0]):
-        if not chosen[n] and empty[n] <= views.ignored:
-            log_empty[n] = math.log(empty[n])
+        if not chosen[n]:
+            uncovered(n, empty, share, views.ignored, values, odds)
     kept = np.flatnonzero(chosen[views.cell])
     cell, corner = views.cell[kept], views.corner[kept]
     cameras = views.height.shape[0]
@@ -194,36 +192,29 @@ def restricted(views: Views, cells: UInt32s, empty: Floats, images: Floats) -> V
     block, bare, bare_mask = np.empty_like(views.block), np.empty(cameras), np.empty(cameras)
     for c in range(cameras):
         rows, columns = views.height[c] + 1, views.width[c] + 1
-        size, all_rectangles = rows * columns, slice(views.rectangle_start[c], views.rectangle_start[c + 1])
-        difference = images[0, :size]
-        image = images[1:].ravel()[: 2 * size].reshape(rows, columns, 2)
-        corners(views.corner[all_rectangles], views.cell[all_rectangles], log_empty, difference)
-        old = views.block[views.block_start[c] : views.block_start[c + 1]].reshape(rows - 1, columns - 1, 2)
-        integrals(difference.reshape(rows, columns), old, image)
+        image = average_image(views, c, values, images).reshape(rows, columns, 2)
         own = corner[rectangle_start[c] : rectangle_start[c + 1]]
-        row, column = _edges(own // columns, rows), _edges(own % columns, columns)
+        row, column = _edges(own.ravel() // columns, rows), _edges(own.ravel() % columns, columns)
         height[c], width[c] = -(-(row.shape[0] - 1) // 4) * 4, column.shape[0] - 1
         block_start[c + 1] = block_start[c] + height[c] * width[c]
         _fill(image, row, column, block[block_start[c] : block_start[c + 1]].reshape(height[c], width[c], 2))
         bare[c] = views.bare[c] + image[-1, -1, 0] - image[row[-1], column[-1], 0]
         bare_mask[c] = views.bare_mask[c] + image[-1, -1, 1] - image[row[-1], column[-1], 1]
         y, x = np.searchsorted(row, np.arange(rows)), np.searchsorted(column, np.arange(columns))
-        for v in range(own.shape[0]):
-            for j in range(4):
-                own[v, j] = y[own[v, j] // columns] * (width[c] + 1) + x[own[v, j] % columns]
+        edge = own.ravel()
+        for v in range(edge.shape[0]):
+            edge[v] = y[edge[v] // columns] * (width[c] + 1) + x[edge[v] % columns]
     return Views(
         height, width, block_start, block[: block_start[-1]], rectangle_start, cell, corner, views.area, bare,
-        bare_mask, views.foreground, views.weight, views.power, views.noise, views.ignored, cells,
+        bare_mask, views.foreground, views.weight, views.power, views.noise, views.ignored, cells, views.height_costs,
     )  # fmt: skip
 
 
 @jit()
 def _edges(values: UInt32s, count: Integer) -> UInt32s:
-    """Zero, and the distinct ones of values (V, 4) below ``count``, sorted."""
+    """Zero, and the distinct ones of values (V,) below ``count``, sorted."""
     found = np.arange(count) == 0
-    for v in range(values.shape[0]):
-        for j in range(4):
-            found[values[v, j]] = True
+    found[values] = True
     return np.flatnonzero(found).astype(np.uint32)
 
 

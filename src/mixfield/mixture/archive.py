@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
@@ -16,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _files, _npy
+from mixfield import _files, _levels, _npy
 from mixfield.elimination.conditionals import Conditionals
 from mixfield.errors import FileFormatError, MixfieldError
-from mixfield.mixture import levels
 from mixfield.mixture.archive_rows import (
     constraint_of,
     float_or_nan,
@@ -68,7 +65,7 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
     """Write a posterior; the file appears whole or not at all.  With ``compact``, marginals have 16 bits."""
     cells = [cell for mode in contents.modes for _, cell in mode.components()]
     stacked = np.stack([cell.marginals for cell in cells])
-    numbers: dict[str, NDArray[Any]] = _levels(stacked) if compact else {"marginals": stacked}
+    numbers: dict[str, NDArray[Any]] = _level_arrays(stacked) if compact else {"marginals": stacked}
     header: dict[str, Any] = {
         "format": FORMAT,
         "version": COMPACT if compact else EXACT,
@@ -99,7 +96,7 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
         **numbers,
     }
     with _files.draft(path) as draft, open(draft, "xb") as file:
-        _write_npz(file, arrays)
+        _npy.write_npz(file, arrays)
 
 
 def read(path: str | PathLike[str]) -> Contents:
@@ -192,12 +189,7 @@ def _read_tables(path: str | PathLike[str], number: int, shape: tuple[int, ...])
 
 def _read_labels(path: str | PathLike[str], name: str, shape: tuple[int, ...], n_labels: int) -> NDArray[np.int64]:
     """Labels of this shape."""
-
-    def check(name: str, header: _npy.Header, file_size: int) -> None:  # noqa: ARG001
-        if header.dtype != np.int64 or header.shape != shape:
-            raise ValueError(f"{name} must be int64 of shape {shape}, got {header.dtype} of shape {header.shape}")
-
-    labels = np.asarray(_read_array(path, name, check))
+    labels = np.asarray(_read_array(path, name, _npy.exactly(np.int64, shape)))
     if labels.size and not (labels.min() >= 0 and labels.max() < n_labels):
         raise ValueError(f"{name} must lie in 0..{n_labels - 1}")
     return labels
@@ -215,7 +207,7 @@ def _evidence(evidence: NDArray[np.floating], *, compact: bool) -> dict[str, NDA
     """The arrays of the evidence (*shape, L) of a calibration."""
     if not compact:
         return {"evidence": np.asarray(evidence, np.float32)}
-    labels, packed = levels.pack(evidence[None])
+    labels, packed = _levels.pack(evidence[None])
     return {"evidence_labels": labels.astype(np.int64), "evidence_levels": packed}
 
 
@@ -223,12 +215,7 @@ def _read_evidence(path: str | PathLike[str], shape: tuple[int, ...], *, compact
     """The evidence of shape (*shape, L)."""
     if compact:
         return _unpacked(path, "evidence_labels", "evidence_levels", shape)[0].astype(np.float32)
-
-    def check(name: str, array: _npy.Header, file_size: int) -> None:  # noqa: ARG001
-        if array.dtype != np.float32 or array.shape != shape:
-            raise ValueError(f"{name} must be float32 of shape {shape}, got {array.dtype} of shape {array.shape}")
-
-    return np.asarray(_read_array(path, "evidence", check))
+    return np.asarray(_read_array(path, "evidence", _npy.exactly(np.float32, shape)))
 
 
 def _read_calibration(path: str | PathLike[str], header: dict[str, Any], shape: tuple[int, ...]) -> Calibration:
@@ -262,9 +249,9 @@ def _check_runs(name: str, header: _npy.Header, file_size: int) -> None:  # noqa
         raise ValueError(f"{name} must be integers (R, 2), got {header.dtype} of shape {header.shape}")
 
 
-def _levels(marginals: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The arrays of a compact file, see `mixfield.mixture.levels`."""
-    labels, packed = levels.pack(marginals)
+def _level_arrays(marginals: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The arrays of a compact file, see `mixfield._levels`."""
+    labels, packed = _levels.pack(marginals)
     shape = np.array(marginals.shape[1:], np.int64)  # (*shape, L)
     return {"labels": labels.astype(np.int64), "shape": shape, "levels": packed}
 
@@ -278,7 +265,7 @@ def _read_levels(path: str | PathLike[str]) -> NDArray[np.float64]:
 
 
 def _unpacked(path: str | PathLike[str], of_labels: str, of_levels: str, sizes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Probabilities (K, *shape, L) of two arrays of `levels.pack`; ``sizes`` are (*shape, L)."""
+    """Probabilities (K, *shape, L) of two arrays of `_levels.pack`; ``sizes`` are (*shape, L)."""
     labels = np.asarray(_read_array(path, of_labels, _check_integers), np.int64)
     *shape, n_labels = sizes
 
@@ -291,7 +278,7 @@ def _unpacked(path: str | PathLike[str], of_labels: str, of_levels: str, sizes: 
             raise ValueError(f"a file of {file_size} bytes cannot have {name} of shape {header.shape}")
 
     try:
-        return levels.unpack(labels, _read_array(path, of_levels, check), tuple(shape), n_labels)
+        return _levels.unpack(labels, _read_array(path, of_levels, check), tuple(shape), n_labels)
     except (ValueError, IndexError) as error:
         raise FileFormatError(f"{path} {COMPLAINT}: {error}") from None
 
@@ -348,14 +335,3 @@ def _check_numbers(modes: tuple[Mode, ...], marginals: NDArray[np.float64]) -> N
         raise ValueError("the bound of a mode must be a number below infinity")
     if marginals.size and not (marginals.min() >= 0 and marginals.max() <= 1 + 1e-6):  # not for NaN either
         raise ValueError("marginals must be probabilities")
-
-
-def _write_npz(file: Any, arrays: dict[str, NDArray[Any]]) -> None:
-    """A ``.npz`` with fixed time stamps, so that equal arrays give equal bytes."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, array, allow_pickle=False)
-            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, buffer.getvalue())

@@ -36,6 +36,7 @@ class Scene:
     region : (rows, columns) cells of the area of interest, outside of which nothing is reported; None for all.
     reduction : images are averaged over squares of this side before use.
     form : of the data term, see `Occupancy`.
+    heights : (H,) prior probabilities of the heights of people of which the views show ``sizes``.
     cameras : the calibrations; may be empty.
     """
 
@@ -47,12 +48,15 @@ class Scene:
     reduction: int = 1
     cameras: tuple[Camera, ...] = ()
     form: str = "released"
+    heights: tuple[float, ...] = (1.0,)
 
     def __post_init__(self) -> None:
         if not self.views:
             raise MixfieldError("views must hold at least one view")
         for c, view in enumerate(self.views):
             _arrays.check_shape(f"boxes of view {c}", view.boxes, (self.ground.n, 4), "= (cells of the ground, 4)")
+            if (1 if view.sizes is None else view.sizes.shape[1]) != len(self.heights):
+                raise MixfieldError(f"heights must hold a probability for each of the sizes of view {c}")
         if not 0 < _arrays.positive("prior", self.prior) < 1:
             raise MixfieldError(f"prior must be a probability between 0 and 1, got {self.prior}")
         if self.variance is not None and len(self.variance) != len(self.views):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays
+from mixfield import _arrays, _pictures
 from mixfield.errors import MixfieldError
 
 
@@ -24,6 +24,7 @@ class View:
     name : for messages and file names.
     observed : (height, width) share of each pixel in which people can be seen: 0 where something that never moves hides
         them, such as a sign.  These pixels are unobserved, not background.  None for 1 everywhere.
+    sizes : (n, H, 4) boxes of people of several heights, each in the next; None for those of ``boxes`` alone.
     """
 
     width: int
@@ -31,6 +32,7 @@ class View:
     boxes: NDArray[np.int32]
     name: str = ""
     observed: NDArray[np.float64] | None = None
+    sizes: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         _arrays.at_least("width", self.width, 1)
@@ -46,8 +48,11 @@ class View:
             object.__setattr__(self, "observed", _arrays.frozen(share.copy()))
         limits = np.array([self.width, self.height, self.width, self.height])
         clipped = np.clip(boxes, 0, limits).astype(np.int32)
-        clipped[(clipped[:, 2] <= clipped[:, 0]) | (clipped[:, 3] <= clipped[:, 1])] = 0
+        every = clipped[:, None] if self.sizes is None else np.clip(self.sizes, 0, limits).astype(np.int32)
+        hidden = (every[..., 2:] <= every[..., :2]).any((1, 2))
+        clipped[hidden], every[hidden] = 0, 0
         object.__setattr__(self, "boxes", _arrays.frozen(clipped))
+        object.__setattr__(self, "sizes", None if self.sizes is None else _arrays.frozen(every))
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -59,21 +64,24 @@ class View:
         return np.asarray(self.boxes[:, 2] > self.boxes[:, 0])
 
     @cached_property
+    def rectangles(self) -> NDArray[np.int64]:
+        """(V, H, 4) boxes of people of each height in the visible cells."""
+        return (self.boxes[:, None] if self.sizes is None else self.sizes)[self.visible].astype(np.int64)
+
+    @cached_property
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows and columns where visible boxes begin or end; those of the first pixel if nothing is visible."""
-        seen = self.boxes[self.visible].astype(np.int64)
-        if len(seen) == 0:
+        if not self.visible.any():
             return np.array([0, 1]), np.array([0, 1])
-        return np.unique(seen[:, 1::2]), np.unique(seen[:, ::2])
+        return np.unique(self.rectangles[..., 1::2]), np.unique(self.rectangles[..., ::2])
 
     @cached_property
     def corners(self) -> NDArray[np.uint32]:
-        """(V, 4) corners of the visible boxes, as indices in the grid of ``edges``: top left, top right, bottom."""
+        """(V, H, 4) corners of ``rectangles``, as indices in the grid of ``edges``: top left, top right, bottom."""
         rows, columns = self.edges
-        boxes = self.boxes[self.visible]
-        top, bottom = np.searchsorted(rows, boxes[:, 1::2]).T * len(columns)
-        left, right = np.searchsorted(columns, boxes[:, ::2]).T
-        return np.stack([top + left, top + right, bottom + left, bottom + right], axis=1).astype(np.uint32)
+        top, bottom = np.moveaxis(np.searchsorted(rows, self.rectangles[..., 1::2]), -1, 0) * len(columns)
+        left, right = np.moveaxis(np.searchsorted(columns, self.rectangles[..., ::2]), -1, 0)
+        return np.stack([top + left, top + right, bottom + left, bottom + right], axis=-1).astype(np.uint32)
 
     @cached_property
     def person_weights(self) -> NDArray[np.float64]:
@@ -81,7 +89,7 @@ class View:
 
         A pixel is in the boxes of many cells: the area is the geometric mean of theirs.
         """
-        left, top, right, bottom = self.boxes[self.visible].T.astype(np.int64)
+        left, top, right, bottom = self.rectangles.reshape(-1, 4).T
         logarithm = np.log(np.maximum((right - left) * (bottom - top), 1))
         sums = np.zeros((2, self.height + 1, self.width + 1))
         for row, column, sign in ((top, left, 1), (top, right, -1), (bottom, left, -1), (bottom, right, 1)):
@@ -90,6 +98,11 @@ class View:
         boxes, total = np.rint(sums[0].cumsum(0).cumsum(1)), sums[1].cumsum(0).cumsum(1)
         inverse = np.where(boxes > 0, np.exp(-total / np.maximum(boxes, 1.0)), 0.0)
         return np.asarray(inverse[:-1, :-1])
+
+    def foreground(self, mask: ArrayLike, reduction: int = 1) -> NDArray[np.float64]:
+        """(H, W) a mask in [0, 1] at the size of the view divided by ``reduction``, see `Occupancy`."""
+        name = f"mask of view {self.name!r}" if self.name else "mask"
+        return _pictures.foreground(mask, (self.height, self.width), reduction, name)
 
     def person_share(self) -> float:
         """Area of a person as a share of the image, the median over the visible cells (0 if there is none)."""
@@ -106,15 +119,22 @@ class View:
     def grown(self, sides: float, top: float, bottom: float) -> View:
         """The view with boxes larger (or smaller) at both sides, the top and the bottom, in shares of their height."""
         height = (self.boxes[:, 3:] - self.boxes[:, 1:2]).astype(np.float64)
-        grown = self.boxes + height * np.array([-sides, -top, sides, bottom])
-        boxes = np.where(self.visible[:, None], np.rint(grown), 0).astype(np.int32)
-        return View(self.width, self.height, boxes, self.name, self.observed)
+        margins = height * np.array([-sides, -top, sides, bottom])
+        sizes = None if self.sizes is None else np.rint(self.sizes + margins[:, None]).astype(np.int32)
+        boxes = np.where(self.visible[:, None], np.rint(self.boxes + margins), 0).astype(np.int32)
+        return View(self.width, self.height, boxes, self.name, self.observed, sizes)
 
     def reduced(self, factor: int) -> View:
         """The view in an image ``factor`` times smaller, including incomplete pixels at the right and bottom."""
         if factor == 1:
             return self
-        small = np.floor(self.boxes / factor + 0.5).astype(np.int32)
-        small[:, 2:] = np.maximum(small[:, 2:], small[:, :2] + self.visible[:, None])
+
+        def small(boxes: NDArray[np.int32]) -> NDArray[np.int32]:
+            corners = np.floor(boxes / factor + 0.5).astype(np.int32)
+            least = corners[..., :2] + (boxes[..., 2:3] > boxes[..., :1])
+            return np.concatenate([corners[..., :2], np.maximum(corners[..., 2:], least)], axis=-1)
+
         observed = None if self.observed is None else _arrays.block_means(self.observed, factor)
-        return View(-(-self.width // factor), -(-self.height // factor), small, self.name, observed)
+        sizes = None if self.sizes is None else small(self.sizes)
+        width, height = -(-self.width // factor), -(-self.height // factor)
+        return View(width, height, small(self.boxes), self.name, observed, sizes)

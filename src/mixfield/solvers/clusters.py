@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import kernels
+from mixfield import _arrays, kernels
 from mixfield.elimination.bounded_orders import bounded_clusters
 from mixfield.elimination.conditionals import Conditionals
 from mixfield.energy.factor_graph import FactorGraph
@@ -215,32 +214,28 @@ class ClusterSolver:
         hosts = [min(place[v] for v in part) for part in parts]
         by_factor = np.argsort(factors, kind="stable")
         return kernels.clusters.FlatClusters(
-            cluster_clique=_starts([len(cluster) for cluster in self.clusters]),
-            cluster_part=_starts(np.bincount(owners, minlength=len(self.clusters)).tolist()),
-            clique_start=_starts([math.prod(sizes[v] for v in clique) for clique in cliques]),
+            cluster_clique=_arrays.starts([len(cluster) for cluster in self.clusters]),
+            cluster_part=_arrays.starts(np.bincount(owners, minlength=len(self.clusters)).tolist()),
+            clique_start=_arrays.starts([math.prod(sizes[v] for v in clique) for clique in cliques]),
             n_labels=np.array([sizes[v] for v in separators], np.int64),
             parent=np.array(parents, np.int64),
             **_joined("up", up),
-            part_start=_starts([math.prod(sizes[v] for v in part) for part in parts]),
+            part_start=_arrays.starts([math.prod(sizes[v] for v in part) for part in parts]),
             part_clique=np.array(hosts, np.int64),
             **_joined("place", [_states(cliques[e], part, sizes) for e, part in zip(hosts, parts, strict=True)]),
             factor=np.array(factors, np.int64),
             **_joined(
                 "state", [_states(self._factors[f][0], part, sizes) for f, part in zip(factors, parts, strict=True)]
             ),
-            value_start=_starts([table.size for _, table in self._factors]),
-            factor_part_start=_starts(np.bincount(factors, minlength=len(self._factors)).tolist()),
+            value_start=_arrays.starts([table.size for _, table in self._factors]),
+            factor_part_start=_arrays.starts(np.bincount(factors, minlength=len(self._factors)).tolist()),
             factor_part=by_factor.astype(np.int64),
         )
 
 
-def _starts(lengths: Sequence[int]) -> Ints:
-    return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))]).astype(np.int64)
-
-
 def _joined(name: str, arrays: list[Ints]) -> dict[str, Ints]:
     """Arrays one after the other, and where each begins."""
-    return {f"{name}_start": _starts([len(array) for array in arrays]), name: np.concatenate(arrays)}
+    return {f"{name}_start": _arrays.starts([len(array) for array in arrays]), name: np.concatenate(arrays)}
 
 
 def _states(scope: tuple[int, ...], part: tuple[int, ...], sizes: list[int]) -> Ints:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import kernels
+from mixfield import _arrays, kernels
 
 if TYPE_CHECKING:
     from mixfield.kernels.counts import FlatCounts
@@ -85,15 +85,12 @@ class Tilt:
         everything = [potential for potentials in per_mode for potential in potentials]
         sizes = [len(potential.group) for potential in everything]
 
-        def starts(lengths: list[int]) -> NDArray[np.int32]:
-            return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))]).astype(np.int32)
-
         def joined(arrays: list[NDArray[np.int64]]) -> NDArray[np.int32]:
             return np.concatenate([np.zeros(0, np.int64), *arrays]).astype(np.int32)
 
         return kernels.counts.FlatCounts(
-            mode_start=starts([len(potentials) for potentials in per_mode]),
-            member_start=starts(sizes),
+            mode_start=_arrays.starts([len(potentials) for potentials in per_mode]).astype(np.int32),
+            member_start=_arrays.starts(sizes).astype(np.int32),
             member=joined([potential.group for potential in everything]),
             label=joined([potential.labels for potential in everything]),
             threshold=np.array([potential.threshold for potential in everything], np.int32),

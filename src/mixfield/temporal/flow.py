@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import kernels
+from mixfield import _arrays, kernels
 from mixfield.temporal.graph import Flow, PathGraph, cost_of
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ def disjoint_paths(graph: PathGraph, node_cost: Floats) -> Flow:
     price = np.empty(2 * graph.n)
     arrival, following = np.empty((2, graph.n), np.int64)
     order = np.argsort(graph.level, kind="stable")
-    level_start = np.concatenate([[0], np.cumsum(np.bincount(graph.level))])
+    level_start = _arrays.starts(np.bincount(graph.level))
     costs, arcs = (node_cost, graph.entry, graph.exit), (graph.start, graph.tail, graph.arc_cost)
     kernels.paths.disjoint(*costs, *arcs, order, level_start, price, arrival, following)
     return Flow(cost_of(graph, node_cost, arrival, following), arrival, following, price.reshape(-1, 2))

@@ -160,7 +160,7 @@ def unroll(active: Bools, motion: Motion, ends: Ends) -> TimeGrid:
     tails = np.full((len(frame), motion.neighbours.shape[1]), -1, np.int64)
     tails[later] = number[frame[later, None] - 1, motion.neighbours[cell[later]]]
     exists = tails >= 0
-    start = np.concatenate([[0], np.cumsum(exists.sum(1))])
+    start = _arrays.starts(exists.sum(1))
     arc_cost = np.broadcast_to(motion.step_cost, exists.shape)[exists]
     return _grid(T, frame, cell, start, tails[exists].astype(np.int32), arc_cost, motion, ends)
 

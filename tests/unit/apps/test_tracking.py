@@ -235,6 +235,19 @@ def test_too_fast_is_a_violation(tracks):
     assert any("moves" in sentence for sentence in replace(tracks, table=table).violations())
 
 
+@pytest.mark.parametrize(("step", "sentence"), [((2, 2), "moves 0.707 m"), ((0, 2), "moves 0.5 m"), ((1, 1), "")])
+def test_limits_of_speed_are_checked_in_metres(step, sentence):
+    """At 2.5 m/s and 7 frames a second people move 0.357 m: one cell, or one diagonally (0.354 m)."""
+    ground = Ground((40, 40), 0.25)
+    maps = np.full((2, 40, 40), 1e-6)
+    maps[:, 20, 20] = 0.95
+    slow = mf.track(maps, ground, frame_rate=7.0, max_speed=2.5)
+    table = slow.table.copy()
+    table["row"][1], table["column"][1] = 20 + step[0], 20 + step[1]
+    found = replace(slow, table=table).violations()
+    assert any(f"{sentence} in a frame, more than 0.354 m" in text for text in found) if sentence else found == []
+
+
 def test_speed_is_the_same_in_every_direction():
     """At 2.5 m/s and 7 frames a second a diagonal step of two cells of 0.25 m, 4.95 m/s, is too fast."""
     ground = Ground((40, 40), 0.25)

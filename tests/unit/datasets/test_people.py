@@ -34,6 +34,19 @@ def test_noise_is_a_share_of_the_mask():
     assert 0.05 < noisy.mean() < 0.11
 
 
+def test_given_heights_change_nothing_but_the_silhouettes():
+    usual, tall = (mf.datasets.walking_people(1, 1, 2, noise=0.0, heights=heights) for heights in (None, [2.2]))
+    np.testing.assert_array_equal(usual.truth, tall.truth)
+    assert tall.masks.sum() > 1.1 * usual.masks.sum()
+    rows = [np.flatnonzero(walk.masks[0, 0].any(1)) for walk in (usual, tall)]
+    assert rows[1][0] < rows[0][0]
+    assert rows[1][-1] == rows[0][-1]  # the same feet
+    with pytest.raises(MixfieldError, match="heights must have shape"):
+        mf.datasets.walking_people(2, heights=[1.7])
+    with pytest.raises(MixfieldError, match="heights"):
+        mf.datasets.walking_people(1, heights=[-1.7])
+
+
 def test_seeds_repeat_and_settings_differ():
     one, same, other, easy = (
         mf.datasets.walking_people(2, 1, 2, rng=seed, setting=setting).masks.tobytes()

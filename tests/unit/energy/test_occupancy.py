@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from rooms import random_masks, random_room, seen
+from rooms import random_masks, random_room, random_room_of_heights, seen
 from scipy.special import entr
 
 import mixfield as mf
+from mixfield.apps.heights import with_heights
+from mixfield.datasets import look_at
 from mixfield.errors import MixfieldError
 from mixfield.scene import Ground
 from mixfield.scene.view import View
@@ -79,6 +81,60 @@ def test_the_local_form_is_a_sum_over_pixels_and_its_expectation_is_exact(seed):
     assert mode.log_z <= log_z + 1e-9
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_heights_against_enumeration(seed):
+    """In the local form the bound of people of unknown heights holds, and A_k is the expectation minus the entropy."""
+    rng = np.random.default_rng(seed)
+    scene = random_room_of_heights(rng)
+    energy = mf.Occupancy(scene, random_masks(rng, scene), form="local", variance=0.2)
+    states = np.array(list(itertools.product(range(4), repeat=6)))
+    costs = np.array([energy.of(x.reshape(2, 3)) for x in states])
+    mode = mf.mean_field(energy)
+    q, r = mode.marginals.reshape(6, 2), energy.heights(mode.marginals).reshape(6, 3)
+    joint = np.concatenate([q[:, :1], q[:, 1:] * r], axis=1)
+    np.testing.assert_allclose(joint.sum(1), 1.0)
+    expected = joint[np.arange(6), states].prod(1) @ costs
+    assert mode.log_z == pytest.approx(entr(joint).sum() - expected, abs=1e-6)
+    log_z = np.logaddexp.reduce(-costs)
+    assert mode.log_z < log_z
+    blind = np.concatenate([q[:, :1], q[:, 1:] * scene.heights], axis=1)  # heights as in the prior
+    assert entr(blind).sum() - blind[np.arange(6), states].prod(1) @ costs < mode.log_z - 1e-3
+
+
+@pytest.mark.parametrize("form", ["released", "article", "local"])
+def test_the_height_of_the_only_uncertain_person_is_exact(form):
+    rng = np.random.default_rng(8)
+    scene = random_room_of_heights(rng, (2, 4))
+    energy = mf.Occupancy(scene, random_masks(rng, scene), form=form)
+    for n in np.flatnonzero(np.any([view.visible for view in scene.views], axis=0)):
+        with_n = np.array([energy.of(np.where(np.arange(8) == n, k, 0).reshape(2, 4)) for k in range(4)])
+        q = np.tile([1.0, 0.0], (8, 1))
+        q[n] = (0.4, 0.6)
+        field = energy.local_field(q.reshape(2, 4, 2)).reshape(8, 2)[n]
+        person = -np.logaddexp.reduce(-with_n[1:])
+        assert field[1] - field[0] == pytest.approx(person - with_n[0], rel=1e-4, abs=1e-4)
+        heights = energy.heights(q.reshape(2, 4, 2)).reshape(8, 3)[n]
+        np.testing.assert_allclose(heights, np.exp(person - with_n[1:]), atol=1e-4)
+        assert energy.expected(q.reshape(2, 4, 2)) == pytest.approx(0.4 * with_n[0] + 0.6 * person, rel=1e-5)
+
+
+def test_silhouettes_tell_the_height():
+    """Without noise, each of three people far apart has the height of the silhouette."""
+    camera = look_at((-2.0, 3.0, 3.0), (4.0, 3.0, 0.9), size=(320, 240), focal=250.0)
+    scene = mf.Scene.from_cameras([camera], (0.0, 0.0, 6.0, 6.0), margin=0.0)
+    scene = with_heights(scene, (1.55, 1.75, 1.95), (1, 1, 1))
+    people = {(4, 6): 0, (12, 10): 1, (18, 17): 2}
+    mask = np.zeros((240, 320), bool)
+    for (row, column), k in people.items():
+        left, top, right, bottom = scene.views[0].sizes[row * 24 + column, k]
+        mask[top:bottom, left:right] = True
+    energy = mf.Occupancy(scene, [mask])
+    mode = mf.mean_field(energy)
+    assert set(zip(*np.nonzero(mode.labeling()), strict=True)) == set(people)
+    for place, k in people.items():
+        assert energy.heights(mode.marginals)[place].argmax() == k
+
+
 @pytest.mark.parametrize("form", ["released", "article", "local"])
 def test_unobserved_pixels_do_not_matter(form):
     """Whatever a mask shows behind a sign, every cost is the same."""
@@ -132,7 +188,7 @@ def test_free_energy_against_enumeration(seed):
     mode = mf.mean_field(energy)
     q = mode.marginals.reshape(12, 2)
     truth = _weights(q, states) @ costs
-    average, _ = energy._psi(mode.marginals)
+    average, *_ = energy._psi(mode.marginals)
     plain = float(average) + (q * energy.prior_costs).sum()
     ours = float(energy.expected(mode.marginals))
     assert abs(ours - truth) < 0.05 + 0.25 * abs(plain - truth)

@@ -6,6 +6,7 @@ import pytest
 from recordings import save_recording
 
 import mixfield as mf
+from mixfield.apps import with_heights
 from mixfield.errors import MixfieldError
 from mixfield.io.detection_run import DetectionRun
 from mixfield.io.scene_file import read_footage, read_scene
@@ -37,6 +38,8 @@ def test_other_settings_need_another_folder(recording, tmp_path):
     list(DetectionRun(tmp_path / "modes", scene, n_modes=1).run(footage, [0]))
     with pytest.raises(MixfieldError, match="other settings"):
         list(DetectionRun(tmp_path / "modes", scene, n_modes=2).run(footage, [0]))
+    with pytest.raises(MixfieldError, match="other settings"):
+        list(DetectionRun(tmp_path / "modes", with_heights(scene, (1.7, 1.8)), n_modes=1).run(footage, [0]))
 
 
 def test_a_failure_is_raised(recording, tmp_path):

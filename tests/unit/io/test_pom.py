@@ -7,6 +7,7 @@ import pytest
 from rooms import random_room
 
 import mixfield as mf
+from mixfield.apps import with_heights
 from mixfield.errors import MixfieldError
 from mixfield.io import pom
 
@@ -29,6 +30,8 @@ def test_an_automatic_variance_is_written(tmp_path):
     assert scene.variance is None
     mf.write_pom(tmp_path / "a.pom", scene)
     assert mf.read_pom(tmp_path / "a.pom").variance == pytest.approx(scene.scales)
+    with pytest.raises(MixfieldError, match="people of one height, the scene has 2"):
+        mf.write_pom(tmp_path / "b.pom", with_heights(scene, (1.7, 1.8)))
 
 
 def test_write_cameras_of_different_size_and_reduced(tmp_path):

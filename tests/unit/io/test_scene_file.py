@@ -60,8 +60,14 @@ def test_scene_file_around_a_pom_file(tmp_path):
         ("area = [0, 0, 1, 1]\n[[camera]]\nfotage = 'x'\n", "camera 0: unknown key 'fotage'"),
         ("area = [0, 0, 1, 1]\n[[camera]]\nfootage = 'x'\n", "camera 0 needs a calibration"),
         (
+            "area = [0, 0, 1, 1]\nperson = { shares = [1] }\n[[camera]]\nsize = [100, 80]\n"
+            "ground_points = [[0, 0], [1, 0], [1, 1], [0, 1]]\n"
+            "image_points = [[10, 70], [90, 70], [60, 20], [40, 20]]\n",
+            "person: shares need heights",
+        ),
+        (
             "area = [0, 0, 1, 1]\nperson = { size = 3 }\n[[camera]]\n",
-            "person: unknown key 'size'; known are height, width",
+            "person: unknown key 'size'; known are height, heights, shares, width",
         ),
     ],
 )
@@ -71,6 +77,20 @@ def test_bad_scene_files(tmp_path, text, complaint):
     with pytest.raises(FileFormatError, match=complaint) as caught:
         read_scene(path)
     assert str(path) in str(caught.value)
+
+
+def test_people_of_several_heights(tmp_path, walk):
+    path = save_recording(tmp_path, walk)
+    one = read_scene(path)
+    text = path.read_text()
+    assert "person" not in text
+    path.write_text("person = { height = 1.7, heights = [1.6, 1.8], shares = [3, 1] }\n" + text)
+    several = read_scene(path)
+    assert several.heights == (0.75, 0.25)
+    assert one.heights == (1.0,)
+    for view, old in zip(several.views, one.views, strict=True):
+        assert view.sizes.shape == (several.ground.n, 2, 4)
+        assert (view.boxes[view.visible][:, 1] >= old.boxes[view.visible][:, 1]).all()  # 1.7 instead of 1.75 m
 
 
 def test_write_scene(tmp_path, walk):

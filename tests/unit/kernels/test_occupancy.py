@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rooms import naive_iteration, random_masks, random_room
+from rooms import naive_iteration, random_masks, random_room, random_room_of_heights
 
 import mixfield as mf
 from mixfield.kernels import occupancy, silhouettes
@@ -63,31 +63,34 @@ def test_ascend_takes_counts_and_forbidden_labels():
     assert some_made.tolist() == [0, made[1], made[2], 0]
 
 
+@pytest.mark.parametrize("room", [random_room, random_room_of_heights])
 @pytest.mark.parametrize("form", ["released", "local"])
 @pytest.mark.parametrize("ignored", [1.0, 0.6])
 @pytest.mark.parametrize("cells", [[], [3], [0, 2, 5, 7]])
-def test_some_cells_have_the_field_that_they_have_among_all(cells, ignored, form):
+def test_some_cells_have_the_field_that_they_have_among_all(cells, ignored, form, room):
     rng = np.random.default_rng(len(cells))
-    scene = random_room(rng, (2, 4))
+    scene = room(rng, (2, 4))
     views = mf.Occupancy(scene, random_masks(rng, scene), ignored=ignored, form=form).views
     empty, images = rng.uniform(0.01, 1.0, 8), np.empty((3, silhouettes.largest(views)))
-    part = occupancy.restricted(views, np.array(cells, np.uint32), empty, images)
+    share = rng.dirichlet(np.ones(len(scene.heights)), 8)
+    part = occupancy.restricted(views, np.array(cells, np.uint32), empty, share, images)
     assert len(part.block) <= len(views.block)
-    whole, some = np.empty((8, 2)), np.full((8, 2), 7.0)
-    total = silhouettes.field(views, empty, images, whole)
-    assert silhouettes.field(part, empty, images, some) == pytest.approx(total, rel=1e-9)
+    whole, some = np.empty((8, 1 + share.shape[1])), np.full((8, 1 + share.shape[1]), 7.0)
+    total = silhouettes.field(views, empty, share, images, whole)
+    assert silhouettes.field(part, empty, share, images, some) == pytest.approx(total, rel=1e-9)
     np.testing.assert_allclose(some[cells], whole[cells], rtol=1e-7, atol=1e-8)
     others = np.setdiff1d(np.arange(8), cells)
     assert (some[others] == 7.0).all()
 
 
+@pytest.mark.parametrize("room", [random_room, random_room_of_heights])
 @pytest.mark.parametrize("few", [0.0, 1.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_adaptive_rates_reach_a_fixed_point(seed, few, monkeypatch):
+def test_adaptive_rates_reach_a_fixed_point(seed, few, room, monkeypatch):
     """With updates of all cells only, and with updates of those that move (without the compiler, which keeps FEW)."""
     monkeypatch.setattr(occupancy, "FEW", few)
     rng = np.random.default_rng(seed)
-    scene = random_room(rng, (3, 4))
+    scene = room(rng, (3, 4))
     energy = mf.Occupancy(scene, random_masks(rng, scene))
     start, tilt = energy.start.reshape(1, 12, 2), Tilt.shared(np.zeros((12, 2)), 1)
     q, made, changes, converged = _ascend(energy, start, tilt, np.ones(1), 1e-6, 500)

@@ -20,7 +20,7 @@ def test_corners_are_indices_in_the_grid_of_edges():
     low = rng.integers(0, 20, (30, 2))
     view = View(30, 30, np.concatenate([low, low + rng.integers(0, 10, (30, 2))], axis=1))
     rows, columns = view.edges
-    y, x = np.divmod(view.corners.astype(int), len(columns))
+    y, x = np.divmod(view.corners[:, 0].astype(int), len(columns))
     left, top, right, bottom = view.boxes[view.visible].T
     np.testing.assert_array_equal(rows[y], np.stack([top, top, bottom, bottom], axis=1))
     np.testing.assert_array_equal(columns[x], np.stack([left, right, left, right], axis=1))
@@ -76,3 +76,34 @@ def test_grown_boxes_have_margins_in_shares_of_their_height():
     grown = view.grown(0.1, 0.25, -0.05)
     np.testing.assert_array_equal(grown.boxes, [[38, 25, 52, 49], [0, 0, 0, 0]])
     np.testing.assert_array_equal(view.grown(0, 0, 0).boxes, view.boxes)
+
+
+def test_boxes_of_several_heights_change_together():
+    """Clipped, reduced and grown like the boxes; a cell where the smallest person is not visible is hidden."""
+    boxes = np.array([[2, 2, 6, 10], [4, 0, 8, 8], [0, 0, 4, 4]])
+    sizes = np.stack([boxes + np.array([0, 2, 0, 0]), boxes - np.array([0, 4, 0, 0])], axis=1)
+    sizes[2, 0] = 0
+    view = View(20, 12, boxes, sizes=sizes)
+    assert view.visible.tolist() == [True, True, False]
+    assert view.sizes.tolist() == [[[2, 4, 6, 10], [2, 0, 6, 10]], [[4, 2, 8, 8], [4, 0, 8, 8]], [[0] * 4] * 2]
+    rows, columns = view.edges
+    assert rows.tolist() == [0, 2, 4, 8, 10]
+    y, x = np.divmod(view.corners.astype(int), len(columns))
+    left, top, right, bottom = np.moveaxis(view.sizes[:2], -1, 0)
+    np.testing.assert_array_equal(rows[y], np.stack([top, top, bottom, bottom], axis=-1))
+    np.testing.assert_array_equal(columns[x], np.stack([left, right, left, right], axis=-1))
+    for changed, alone in ((view.reduced(2), 2), (view.grown(0.25, 0.0, 0.0), None)):
+        for h in range(2):
+            one = View(20, 12, view.sizes[:, h])
+            expected = (
+                one.reduced(alone).boxes if alone else view.sizes[:, h] + np.array([[-2, 0, 2, 0]] * 2 + [[0] * 4])
+            )
+            np.testing.assert_array_equal(changed.sizes[:, h], expected)
+    assert view.person_weights[0, 3] > 0.0  # only the taller person is there
+
+
+def test_weights_are_those_of_people_of_all_heights():
+    view = View(12, 6, np.array([[0, 2, 4, 6]]), sizes=np.array([[[0, 2, 4, 6], [0, 0, 4, 6]]]))
+    expected = np.zeros((6, 12))
+    expected[:2, :4], expected[2:, :4] = 1 / 24, 1 / np.sqrt(16 * 24)
+    np.testing.assert_allclose(view.person_weights, expected)

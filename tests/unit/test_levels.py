@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixfield.mixture.levels import TOP, pack, unpack
+from mixfield._levels import TOP, pack, unpack
 
 
 def random_marginals(rng, shape, n_labels, modes=3, sharpness=4.0):
