@@ -5,7 +5,7 @@
     python benchmarks/large.py growth --side 5000 --side 10000   # peak memory and time of zarr in, zarr out
     python benchmarks/large.py workers --side 4096      # two workers against one, and a loop that only computes
     python benchmarks/large.py killed --side 2048       # kill -9 and resume
-    python benchmarks/large.py memory --side 4000       # one mode of (3/4 side, side, 21) in memory, mf.segment
+    python benchmarks/large.py memory --side 4000       # one mode of (3/4 side, side, 21) in memory
 
 Kernels are DeepLab's.  Each measurement is a process of its own; peak memory is its ru_maxrss.  Data as in large_cases.
 """
@@ -87,11 +87,11 @@ def solve_zarr(image: str, scores: str, out: str, workers: str = "0") -> dict[st
     return {"log_z": answer.log_z, "seconds": time.perf_counter() - started, "cpu": cpu_seconds(), "peak": peak_bytes()}
 
 
-def solve_in_memory(side: str) -> dict[str, float]:
-    """One mode of (3/4 side, side, 21) in memory; the peak is beyond image and scores."""
+def solve_in_memory(side: str, field: str) -> dict[str, float]:
+    """One mode of (3/4 side, side, 21) in memory, of kernels or of the model; the peak is beyond image and scores."""
     image, scores = mosaic(3 * int(side) // 4, int(side), 21)
     given, started = image.nbytes + scores.nbytes, time.perf_counter()
-    mode = mf.segment(image, scores, n_modes=1, kernels=mf.Kernels.deeplab()).modes[0]
+    mode = mf.segment(image, scores, 1, kernels=mf.Kernels.deeplab() if field == "kernels" else None).modes[0]
     seconds = time.perf_counter() - started
     digest = int.from_bytes(hashlib.sha256(mode.labeling().tobytes()).digest()[:4], "big")
     return {
@@ -179,12 +179,13 @@ def row_killed(side: int, folder: Path) -> None:
 
 def row_memory(side: int) -> None:
     """One mode of 21 labels in memory."""
-    found = in_child("solve_in_memory", side)
-    print(
-        f"{side} x {3 * side // 4} x 21 in memory, beyond the input: {found['peak'] / GIGA:.2f} GB, "
-        f"{found['seconds']:.1f} s ({found['cpu']:.1f} s of CPU with input), log_z {found['log_z']:.1f}, "
-        f"labels {found['labels']:08x}"
-    )
+    for field in ("kernels", "model"):
+        found = in_child("solve_in_memory", side, field)
+        print(
+            f"{side} x {3 * side // 4} x 21 in memory, {field}, beyond the input: {found['peak'] / GIGA:.2f} GB, "
+            f"{found['seconds']:.1f} s ({found['cpu']:.1f} s of CPU with input), log_z {found['log_z']:.1f}, "
+            f"labels {found['labels']:08x}"
+        )
 
 
 def digest(path: Path) -> str:

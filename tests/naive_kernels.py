@@ -66,6 +66,11 @@ def largest_totals(costs, labels, factor):
     ]
 
 
+def probabilities(q, mode, points, labels):
+    """Probabilities of one label of each of some points, from marginals (n, L, K)."""
+    return [float(q[p, l, mode]) for p, l in zip(points, labels, strict=True)]
+
+
 def movers(old, new, threshold):
     """Rows that change by more than a threshold."""
     return [p for p in range(len(old)) if max(abs(a - b) for a, b in zip(old[p], new[p], strict=True)) > threshold]

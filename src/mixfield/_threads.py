@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import TypeVar
 
@@ -20,22 +19,9 @@ def available() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Worker(threading.local):
-    """Whether this thread is one of a pool."""
-
-    pooled = False
-
-
-_worker = _Worker()
-
-
-def _mark_worker() -> None:
-    _worker.pooled = True
-
-
 @lru_cache(maxsize=4)
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:  # noqa: ARG001 (a forked child needs its own)
-    return ThreadPoolExecutor(threads, thread_name_prefix="mixfield", initializer=_mark_worker)
+    return ThreadPoolExecutor(threads - 1, thread_name_prefix="mixfield")
 
 
 WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
@@ -54,30 +40,36 @@ def each(work: Callable[[int], T], count: int, threads: int, *, updates: float) 
 
 def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
     """``work(k)`` for every k of ``range(count)``, one after the other; the next is at work while one is looked at."""
-    if threads <= 1 or count <= 1 or _worker.pooled:
+    if threads <= 1 or count <= 1:
         yield from map(work, range(count))
         return
     pool = _pool(threads, os.getpid())
     waiting = pool.submit(work, 0)
     for k in range(1, count):
-        done = waiting.result()
+        done = _result(waiting, work, k - 1)
         waiting = pool.submit(work, k)
         yield done
-    yield waiting.result()
+    yield _result(waiting, work, count - 1)
 
 
 def split(work: Callable[[int, int], None], count: int, threads: int, *, updates: float) -> None:
     """Call ``work(first, last)`` on equal shares of ``range(count)``; little work is not shared.
 
-    Nor is work inside a share: if all threads of the pool waited for shares of their own, none would be left for these.
+    Shares that no thread has begun when the caller is done with its own are the caller's: work may be shared inside
+    shares, and nobody waits for a thread that waits.
     """
     shares = min(threads, count)
-    if shares <= 1 or updates < WORTH_IT or _worker.pooled:
+    if shares <= 1 or updates < WORTH_IT:
         work(0, count)
         return
-    cuts = [count * s // shares for s in range(shares + 1)]
+    cuts = [(count * s // shares, count * (s + 1) // shares) for s in range(shares)]
     pool = _pool(threads, os.getpid())
-    waiting = [pool.submit(work, cuts[s], cuts[s + 1]) for s in range(1, shares)]
-    work(cuts[0], cuts[1])
-    for future in waiting:
-        future.result()
+    waiting = [(pool.submit(work, *cut), cut) for cut in cuts[1:]]
+    work(*cuts[0])
+    for future, cut in waiting:
+        _result(future, work, *cut)
+
+
+def _result(future: Future[T], work: Callable[..., T], *arguments: int) -> T:
+    """What a thread of the pool has found, or finds; if none has begun, the work is done here."""
+    return work(*arguments) if future.cancel() else future.result()

@@ -1,12 +1,14 @@
 """One mode of an image whose whole field would take many gigabytes: the mean fields of its blocks, joined.
 
-Blocks, halos and labels are those of ``mixfield.segment_large(..., block=1024)``; only the marginals are kept for all
-pixels.
+Blocks, halos and labels are those of one mode of ``mixfield.segment_large(..., block=1024)``; only the marginals are
+kept for all pixels.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield._progress import Progress, shown
 from mixfield.apps.blocks import Block, block_size, blocks_of, halo_of
-from mixfield.apps.field_model import FLOOR
+from mixfield.apps.field_model import FLOOR, FieldModel, label_shares
 from mixfield.apps.kernels import Kernels
 from mixfield.energy.active_labels import zero_planes
 from mixfield.energy.dense_crf import DenseCRF
@@ -35,14 +37,20 @@ LARGEST_WHOLE = 1 << 27  # marginals (H W L) of an image that is solved as a who
 
 
 def segment_blockwise(
-    probs: Float32s, picture: Float32s, kernels: Kernels, *, solver: Solver | None = None, progress: Progress = None
+    probs: Float32s,
+    picture: Float32s,
+    field: Kernels | FieldModel,
+    *,
+    solver: Solver | None = None,
+    progress: Progress = None,
 ) -> MixturePosterior:
     """The mean field of an image, block by block.
 
     Parameters
     ----------
     probs, picture : (H, W, L) probabilities and (H, W, channels) intensities.
-    kernels, solver : of the field of every block.
+    field : its kernels, or a model by which it is made; the answer of a model is calibrated.
+    solver : of the field of every block.
     progress : as for `infer`, called with the number of finished blocks.
 
     Returns
@@ -52,13 +60,14 @@ def segment_blockwise(
         its block; for several blocks, it approximates the bound of the whole, as a note says.
     """
     *shape, n_labels = probs.shape
-    halo = halo_of((kernels.smooth_sxy, kernels.sxy))
+    kernels, energy_of = _field_of(field, probs, picture)
+    halo = halo_of(() if kernels is None else (kernels.smooth_sxy, kernels.sxy))
     blocks = blocks_of(shape, block_size(BLOCK, shape), halo)
     marginals = zero_planes(n_labels, tuple(shape), np.dtype(np.float32))
     facts: list[tuple[float, bool, int]] = []
     with shown(progress, "blocks", len(blocks)) as advance:
         for done, block in enumerate(blocks, 1):
-            facts.append(_solve_block(block, probs, picture, kernels, solver, marginals))
+            facts.append(_solve_block(block, energy_of(block), solver, marginals))
             if advance is not None:
                 advance(done)
     bounds, converged, iterations = zip(*facts, strict=True)
@@ -68,20 +77,34 @@ def segment_blockwise(
         f"solved in {len(blocks)} blocks with halos of {halo} pixels: log_z is the sum of what their pixels add to the "
         "bounds of the blocks, which approximates that of the whole image"
     )
-    t_max = (kernels.smooth_weight + kernels.weight) / 2  # Gamma / 2, see `DenseCRF.critical_temperature`
+    # Gamma / 2, see `DenseCRF.critical_temperature`
+    t_max = 0.0 if kernels is None else (kernels.smooth_weight + kernels.weight) / 2
     root = Node(-1, None, float("nan"), mode.log_z, 0)
-    return MixturePosterior((mode,), (root,), t_max, (note,) if len(blocks) > 1 else ())
+    found = MixturePosterior((mode,), (root,), t_max, (note,) if len(blocks) > 1 else ())
+    if isinstance(field, Kernels):
+        return found
+    # without the note of a calibration that there is no alternative: none was looked for
+    return replace(field.calibrate(found, probs, picture, 1), notes=found.notes)
 
 
-def _solve_block(
-    block: Block, probs: Float32s, picture: Float32s, kernels: Kernels, solver: Solver | None, marginals: Float32s
-) -> tuple[float, bool, int]:
+def _field_of(
+    field: Kernels | FieldModel, probs: Float32s, picture: Float32s
+) -> tuple[Kernels | None, Callable[[Block], DenseCRF]]:
+    """The kernels of a field, and the field of the outer window of a block."""
+    if isinstance(field, Kernels):
+        return field, lambda block: DenseCRF(
+            log_costs(probs[block.outer], FLOOR), field.pairwise(picture[block.outer], block.origin)
+        )
+    shares = label_shares(probs) if field.balance else None
+    return field.kernels, lambda block: field.energy(probs[block.outer], picture[block.outer], block.origin, shares)
+
+
+def _solve_block(block: Block, crf: DenseCRF, solver: Solver | None, marginals: Float32s) -> tuple[float, bool, int]:
     """Write the marginals (H, W, L) of the core of a block.
 
     Returns what its pixels add to the bound, whether the mean field is converged, and its updates.
     """
-    window, core = block.outer, block.inside(block.core)
-    crf = DenseCRF(log_costs(probs[window], FLOOR), kernels.pairwise(picture[window], block.origin))
+    core = block.inside(block.core)
     crf, labels = _with_active_labels(crf, solver)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)  # said once, of all blocks

@@ -108,12 +108,17 @@ def segmentation_field(
 
 
 def _field(probs: Float32s, picture: Float32s, model: FieldModel | None, kernels: Kernels | None) -> SegmentationField:
+    chosen = _chosen(model, kernels)
+    if isinstance(chosen, Kernels):
+        return SegmentationField(DenseCRF.from_probabilities(probs, picture, **asdict(chosen)))
+    return SegmentationField(chosen.energy(probs, picture), Evidence(chosen, probs, picture))
+
+
+def _chosen(model: FieldModel | None, kernels: Kernels | None) -> FieldModel | Kernels:
+    """The one that is given, or the model that ships."""
     if model is not None and kernels is not None:
         raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
-    if kernels is not None:
-        return SegmentationField(DenseCRF.from_probabilities(probs, picture, **asdict(kernels)))
-    chosen = FieldModel.default() if model is None else model
-    return SegmentationField(chosen.energy(probs, picture), Evidence(chosen, probs, picture))
+    return model or kernels or FieldModel.default()
 
 
 def solve_field(
@@ -182,8 +187,8 @@ def segment(
 
     Notes
     -----
-    One mode of kernels with more than 134 million marginals (H W L) is solved in blocks with halos, as by
-    `segment_large`, for a quarter of the memory.  Its labels are those of the whole field at 99.99 % of the pixels;
+    One mode with more than 134 million marginals (H W L) is solved in blocks with halos, as by `segment_large`, for a
+    quarter of the memory.  Its labels are those of the whole field at 99.99 % of the pixels;
     ``log_z`` approximates the bound to about 1e-4, and a note says so.
 
     Examples
@@ -201,8 +206,8 @@ def segment(
             image, scores, n_modes, unknown=unknown, n_labels=n_labels, rng=rng, solver=solver, progress=progress
         )
     probs, picture = _evidence(image, scores, logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels)
-    if n_modes == 1 and kernels is not None and model is None and probs.size > LARGEST_WHOLE:
-        return segment_blockwise(probs, picture, kernels, solver=solver, progress=progress)
+    if n_modes == 1 and probs.size > LARGEST_WHOLE:
+        return segment_blockwise(probs, picture, _chosen(model, kernels), solver=solver, progress=progress)
     field = _field(probs, picture, model, kernels)
     del probs, picture  # copies, if the scores are not in single precision
     return solve_field(field, n_modes, rng=rng, solver=solver, progress=progress)

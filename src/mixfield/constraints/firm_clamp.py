@@ -7,7 +7,7 @@ multiplier is tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +23,8 @@ from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
 from mixfield.filters.buffers import aligned_zeros
 from mixfield.solvers.dense import DenseSolver
-from mixfield.solvers.dense_fixed_point import iterate
-from mixfield.solvers.layout import Layout
+from mixfield.solvers.dense_fixed_point import Convergence, iterate
+from mixfield.solvers.layout import Layout, copy_columns
 
 ROUND = 10  # updates after which converged modes leave the batch
 HELD_TOLERANCE = 5e-2  # default tolerance of clamped modes, which are marginally stable and converge slowly
@@ -33,7 +33,7 @@ INHERITED = 1.5  # factor on the multipliers of earlier cuts: a new cut disturbs
 
 Floats = NDArray[np.float64]
 Float32s = NDArray[np.float32]
-Inside = Callable[["_ClampedModes", Float32s], NDArray[np.bool_]]  # which modes, with their values, are inside
+Inside = Callable[["_ClampedModes", Float32s, Iterable[int]], bool]  # whether one of some modes is inside
 
 
 @dataclass(frozen=True)
@@ -81,20 +81,15 @@ class FirmClamp:
         same_start = len(cells) > 1 and not any(len(cell.narrow) for cell in cells)
         firm = np.full(len(cells), self.firmness * gamma)
         values = held.run(held.start, firm, self.steps, same_start=same_start)
-        labels = held.layout.labelings(values, solver.options.threads)
+        labels = held.layout.labelings(values, held.threads)
         alive = np.flatnonzero(self._inside(held, values) & np.array([accept(one) for one in labels]))
         found: list[CellSolution | None] = [None] * len(cells)
         if len(alive):
-            finish = self._release if self.release else self._keep
-            solutions = finish(held.only(alive), held.take(values, alive), gamma)
+            some = held.only(alive), held.layout.take(values, alive, held.threads)
+            solutions = self._release(*some, gamma) if self.release else self._finish(*some, firm[alive], firm[0])
             for place, solution in zip(alive, solutions, strict=True):
                 found[place] = solution
         return found
-
-    def _keep(self, held: _ClampedModes, values: Float32s, gamma: float) -> list[CellSolution | None]:
-        """Converge under the firm clamp."""
-        firm = self.firmness * gamma
-        return self._finish(held, values, np.full(len(held.cells), firm), firm)
 
     def _release(self, held: _ClampedModes, values: Float32s, gamma: float) -> list[CellSolution | None]:
         """Release modes that are firmly clamped, clamp those that would leave, and converge."""
@@ -108,9 +103,15 @@ class FirmClamp:
 
     def _try(self, held: _ClampedModes, values: Float32s, multipliers: Floats) -> tuple[Float32s, NDArray[np.bool_]]:
         """Updates under other multipliers, taken back for the modes that leave their cells."""
-        trial = held.run(values, multipliers, self.steps, given_up=lambda values: not self._inside(held, values).any())
+
+        def left(values: Float32s) -> bool:
+            return not self._any_inside(held, values, range(len(held.cells)))
+
+        trial = held.run(values, multipliers, self.steps, given_up=left)
         inside = self._inside(held, trial)
-        return held.choose(inside, trial, values), inside
+        columns = held.layout.channels(np.flatnonzero(~inside))
+        copy_columns(values, columns, trial, columns, held.threads)
+        return trial, inside
 
     def _finish(
         self, held: _ClampedModes, values: Float32s, multipliers: Floats, least: float
@@ -122,7 +123,8 @@ class FirmClamp:
             if len(waiting) == 0:
                 break
             some = held.only(waiting)
-            converged, run = some.converge(held.take(values, waiting), grip[waiting], self.patience, self._inside)
+            start = held.layout.take(values, waiting, held.threads)
+            converged, run = some.converge(start, grip[waiting], self.patience, self._any_inside)
             inside, solutions = self._inside(some, converged), some.solutions(converged, run, grip[waiting])
             for k in np.flatnonzero(inside):
                 found[waiting[k]] = solutions[k]
@@ -132,19 +134,19 @@ class FirmClamp:
         """(K,) which modes satisfy the soft constraints of their cells."""
 
         def inside(k: int) -> bool:
-            soft = held.cells[k].soft
-            return all(self.tail.outside(c.alone, held.members(values, k, c)) <= self.epsilon for c in soft)
+            return self._any_inside(held, values, (k,))
 
         members = sum(len(c.group) for cell in held.cells for c in cell.soft)
-        return np.array(_threads.each(inside, len(held.cells), held.solver.options.threads, updates=4 * members))
+        return np.array(_threads.each(inside, len(held.cells), held.threads, updates=4 * members))
 
+    def _any_inside(self, held: _ClampedModes, values: Float32s, modes: Iterable[int]) -> bool:
+        """Whether one of some modes satisfies the soft constraints of its cell, the last of which is new."""
 
-@dataclass(frozen=True)
-class _Run:
-    """(K,) how the final run of each mode ended."""
+        def holds(k: int, c: Cardinality) -> bool:
+            members = held.layout.probabilities(values, k, c.group, c.labels)[:, None]
+            return self.tail.outside(c.alone, members) <= self.epsilon
 
-    iterations: NDArray[np.int32]
-    converged: NDArray[np.bool_]
+        return any(all(holds(k, c) for c in held.cells[k].soft[::-1]) for k in modes)
 
 
 class _ClampedModes:
@@ -153,7 +155,7 @@ class _ClampedModes:
     def __init__(
         self, solver: DenseSolver, cells: Sequence[Cell], parent: CellSolution, fixed: Float32s | None = None
     ) -> None:
-        self.solver, self.cells, self.parent = solver, cells, parent
+        self.solver, self.cells, self.parent, self.threads = solver, cells, parent, solver.options.threads
         self.layout = Layout(solver.energy, len(cells), solver.pool)
         self.bias = self._inherited_costs() if fixed is None else fixed  # and the costs of the own multipliers
         self._inherited = [
@@ -190,14 +192,6 @@ class _ClampedModes:
         inherited = np.ascontiguousarray(self.bias[..., places])
         return _ClampedModes(self.solver, [self.cells[k] for k in places], self.parent, inherited)
 
-    def take(self, values: Float32s, places: NDArray[np.intp]) -> Float32s:
-        """Channels of some of the modes."""
-        return values if len(places) == len(self.cells) else self.layout.take(values, places)
-
-    def members(self, values: Float32s, place: int, constraint: Cardinality) -> NDArray[Any]:
-        """(L, 1) probabilities that members of a constraint have their label in one of the modes."""
-        return self.layout.probabilities(values, place, constraint.group, constraint.labels)[:, None]
-
     def inherited(self, constraint: Cardinality) -> float:
         """The multiplier of an earlier cut, a little firmer."""
         return INHERITED * self.parent.multipliers.get(constraint.identity, 0.0)
@@ -208,48 +202,44 @@ class _ClampedModes:
         new = self.cells[place].last_soft
         return held if new is None else held | {new.identity: own}
 
-    def choose(self, first: NDArray[np.bool_], one: Float32s, other: Float32s) -> Float32s:
-        """Channels of ``one`` for the modes marked ``first``, of ``other`` for the rest."""
-        if first.all():
-            return one
-        marked = np.zeros(one.shape[1], bool)
-        marked[: self.layout.used] = np.tile(first, self.layout.stored)
-        return np.where(marked, one, other)
-
     def run(self, values: Float32s, multipliers: Floats, steps: int, **options: Any) -> Float32s:
         """A few updates under some multipliers (K,)."""
         self._set_multipliers(multipliers)
         return iterate(
             self.update,
-            values.copy(),
+            values,
             np.ones(len(self.cells)),
             tolerance=1e-2,
             max_iterations=steps,
             **options,
         )[0]
 
-    def converge(self, values: Float32s, multipliers: Floats, patience: int, inside: Inside) -> tuple[Float32s, _Run]:
+    def converge(
+        self, values: Float32s, multipliers: Floats, patience: int, inside: Inside
+    ) -> tuple[Float32s, Convergence]:
         """Updates until nothing changes, or all that changes is outside; modes that have converged leave the batch."""
         self._set_multipliers(multipliers)
         patience = min(patience, self.solver.max_iterations)
         values, run = iterate(
             self.update,
-            values.copy(),
+            values,
             np.ones(len(self.cells)),
             tolerance=self.solver.options.tolerance or HELD_TOLERANCE,
             max_iterations=min(patience, ROUND),
             stragglers=STRAGGLERS,
         )
-        result, moving = _Run(run.iterations, run.converged), np.flatnonzero(~run.converged)
-        if len(moving) and patience > ROUND and inside(self, values)[moving].any():
+        moving = np.flatnonzero(~run.converged)
+        if patience > ROUND and inside(self, values, moving):
             rest = self.only(moving)
-            more, further = rest.converge(self.take(values, moving), multipliers[moving], patience - ROUND, inside)
-            self.layout.by_label(values)[..., moving] = rest.layout.by_label(more)
-            result.iterations[moving] += further.iterations
-            result.converged[moving] = further.converged
-        return values, result
+            start = self.layout.take(values, moving, self.threads)
+            more, further = rest.converge(start, multipliers[moving], patience - ROUND, inside)
+            columns = self.layout.channels(moving)
+            copy_columns(more, np.arange(len(columns)), values, columns, self.threads)
+            run.iterations[moving] += further.iterations
+            run.converged[moving] = further.converged
+        return values, run
 
-    def solutions(self, values: Float32s, run: _Run, multipliers: Floats) -> list[CellSolution]:
+    def solutions(self, values: Float32s, run: Convergence, multipliers: Floats) -> list[CellSolution]:
         """The modes with their bounds A_k, without multipliers."""
         q, log_z = self.layout.unpack(values), self.update.bounds(values)
         return [

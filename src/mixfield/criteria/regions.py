@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain, product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import _threads
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import densest_sum
@@ -46,13 +48,10 @@ class SuppressedRegions:
 
 
 @dataclass(frozen=True)
-class DoubtedRegions:
+class DoubtedRegions(SuppressedRegions):
     """REMOVE cuts: connected regions whose label is doubtful; the attributes are those of `SuppressedRegions`."""
 
     levels: tuple[float, ...] = (0.8, 0.6)
-    heat: float = 1 / 3
-    largest: int = 2
-    smallest: float = 5e-4
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """Cuts, those of the evidence first."""
@@ -79,36 +78,39 @@ class SuppressedWindows:
         """For every label, the pixels of the best window that prefer it to all labels but their own."""
         shape, labels = leaf.energy.shape, leaf.q.argmax(1)
         own = np.arange(leaf.q.shape[1]) == labels[:, None]
-        free = leaf.uncut
-        heats = temperatures(leaf, self.heats)
-        for temperature, q in zip(heats, leaf.marginals_at(heats), strict=True):
-            second = np.where(own, -1.0, q).argmax(1)
-            for share in self.shares:
-                side = max(1, round(share * max(shape)))
-                for label in range(q.shape[1]):
-                    marked = free & (labels != label)
-                    window = densest_sum(np.where(marked, q[:, label], 0.0).reshape(shape), side)
-                    group = window[(marked & (second == label))[window]]
-                    if len(group) >= max(1.0, self.smallest * len(labels)):
-                        yield Proposal(cut(group, label), temperature)
+        free, threads = leaf.uncut, leaf.solver.options.threads
+        heats, sides = temperatures(leaf, self.heats), [max(1, round(share * max(shape))) for share in self.shares]
+        q = leaf.marginals_at(heats)
+        second = _threads.each(lambda k: np.where(own, -1.0, q[k]).argmax(1), len(heats), threads, updates=q.size)
+        places = list(product(range(len(heats)), sides, range(q.shape[2])))
+
+        def group_at(place: int) -> Int64s:
+            k, side, label = places[place]
+            marked = free & (labels != label)
+            window = densest_sum(np.where(marked, q[k, :, label], 0.0).reshape(shape), side)
+            return np.asarray(window[(marked & (second[k] == label))[window]])
+
+        found = _threads.each(group_at, len(places), threads, updates=q.size)
+        for (k, _, label), group in zip(places, found, strict=True):
+            if len(group) >= max(1.0, self.smallest * len(labels)):
+                yield Proposal(cut(group, label), heats[k])
 
 
 def _level_cuts(
-    how: SuppressedRegions | DoubtedRegions, leaf: Leaf, marked: Callable[[NDArray[np.floating], int, float], Bools]
+    how: SuppressedRegions, leaf: Leaf, marked: Callable[[NDArray[np.floating], int, float], Bools]
 ) -> Iterator[Proposal]:
     """Cuts of the regions that ``marked(probabilities of a label (n,), label, level)`` selects."""
-    for temperature, q in views(leaf, how.heat):
-        for label in range(q.shape[1]):
-            for level in how.levels:
-                for group in regions(leaf, marked(q[:, label], label, level), how.smallest, how.largest):
-                    yield Proposal(cut(group, label), temperature)
+    (heat,) = temperatures(leaf, (how.heat,))
+    for temperature, q in ((float("nan"), evidence(leaf)), (heat, leaf.marginals_at([heat])[0])):
 
+        def groups(label: int, q: NDArray[np.floating] = q) -> list[Int64s]:
+            found = (
+                regions(leaf, marked(q[:, label], label, level), how.smallest, how.largest) for level in how.levels
+            )
+            return list(chain.from_iterable(found))
 
-def views(leaf: Leaf, heat: float) -> Iterator[tuple[float, NDArray[np.floating]]]:
-    """Probabilities (n, L) by the evidence of each pixel alone, and at a high temperature; and the temperature."""
-    yield float("nan"), evidence(leaf)
-    (temperature,) = temperatures(leaf, (heat,))
-    yield temperature, np.asarray(leaf.marginals_at([temperature])[0])
+        found = _threads.each(groups, q.shape[1], leaf.solver.options.threads, updates=q.size)
+        yield from (Proposal(cut(group, label), temperature) for label, some in enumerate(found) for group in some)
 
 
 def temperatures(leaf: Leaf, shares: tuple[float, ...]) -> list[float]:

@@ -117,6 +117,23 @@ def likeliest(
                 labels[k, p] = stored
 
 
+@jit()
+def probabilities(
+    costs: Float32s, values: Float32s, stored: Integer, n_modes: Integer, mode: Integer, points: Int64s,
+    labels: Int64s, out: Float32s,
+) -> None:  # fmt: skip
+    """Fill ``out`` (p,) with the probabilities of one label of each of some points in a mode; see `likeliest`."""
+    for i in range(len(points)):
+        p, l = points[i], labels[i]
+        if l < stored:
+            out[i] = values[p, l * n_modes + mode]
+            continue
+        total = np.float32(0.0)
+        for m in range(stored):
+            total += values[p, m * n_modes + mode]
+        out[i] = max(np.float32(0.0), np.float32(1.0) - total) if costs[p, l] < FORBIDDEN else np.float32(0.0)
+
+
 @jit(fastmath=True)
 def mix_add(filtered: Float32s, compatibility: Float32s, n_modes: Integer, out: Float32s) -> None:
     """out[:, l] -= sum over m of compatibility[l, m] * filtered[:, m], for every mode.

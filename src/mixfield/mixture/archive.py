@@ -6,10 +6,10 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from itertools import islice
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,11 @@ from mixfield.mixture.archive_rows import (
 )
 from mixfield.mixture.calibration import Blend, Calibration
 from mixfield.mixture.merging import merged_mode
-from mixfield.mixture.node import Node
 from mixfield.mixture.shared_groups import SharedConstraints, share_groups
 from mixfield.solvers.mode import Mode
+
+if TYPE_CHECKING:
+    from mixfield.mixture.posterior import MixturePosterior
 
 FORMAT = "mixfield-posterior"
 EXACT, COMPACT, COLLAPSED = 1, 2, 3  # versions: marginals as floats, in 16 bits, or either with eliminated variables
@@ -45,23 +47,7 @@ ALWAYS_UNPACKED, MAX_UNPACKING = 3 << 27, 400  # bytes of the labels of a compac
 MAX_LABELS = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
-class Contents:
-    """What a file holds: the fields of a posterior."""
-
-    modes: tuple[Mode, ...]
-    tree: tuple[Node, ...]
-    t_max: float
-    notes: tuple[str, ...]
-    calibration: Calibration | None = None
-    exact_log_z: float | None = None
-    log_z_estimate: float | None = None
-    narrowed_tables: tuple[tuple[tuple[int, ...], float], ...] = ()
-    best: NDArray[np.int64] | None = None
-    map_energy: float = float("nan")
-
-
-def write(path: str | PathLike[str], contents: Contents, *, compact: bool = False) -> None:
+def write(path: str | PathLike[str], contents: MixturePosterior, *, compact: bool = False) -> None:
     """Write a posterior; the file appears whole or not at all.  With ``compact``, marginals have 16 bits."""
     cells = [cell for mode in contents.modes for _, cell in mode.components()]
     stacked = np.stack([cell.marginals for cell in cells])
@@ -99,8 +85,8 @@ def write(path: str | PathLike[str], contents: Contents, *, compact: bool = Fals
         _npy.write_npz(file, arrays)
 
 
-def read(path: str | PathLike[str]) -> Contents:
-    """Read a posterior; `FileFormatError` if the file is something else, or damaged, or from the future."""
+def read(path: str | PathLike[str]) -> dict[str, Any]:
+    """The attributes of a posterior; `FileFormatError` if the file is something else, damaged, or from the future."""
     header = _read_header(path)
     is_compact = header["version"] == COMPACT or bool(header.get("compact"))
     marginals = _read_levels(path) if is_compact else _read_marginals(path)
@@ -123,12 +109,12 @@ def read(path: str | PathLike[str]) -> Contents:
             raise ValueError("calibrated modes must have one cell each")
         map_energy = header.get("map_energy")
         best = None if map_energy is None else _read_labels(path, "best", marginals.shape[1:-1], marginals.shape[-1])
-        return Contents(
-            modes, tree, float(header["t_max"]), notes, calibration,
-            _optional(header.get("exact_log_z")), _optional(header.get("log_z_estimate")),
-            tuple((tuple(map(int, scope)), float(loss)) for scope, loss in header.get("narrowed_tables", ())),
-            best, float_or_nan(map_energy),
-        )  # fmt: skip
+        narrowed = tuple((tuple(map(int, scope)), float(loss)) for scope, loss in header.get("narrowed_tables", ()))
+        return {
+            "modes": modes, "tree": tree, "t_max": float(header["t_max"]), "notes": notes, "calibration": calibration,
+            "exact_log_z": _optional(header.get("exact_log_z")), "narrowed_tables": narrowed, "best": best,
+            "log_z_estimate": _optional(header.get("log_z_estimate")), "map_energy": float_or_nan(map_energy),
+        }  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError, MixfieldError) as error:
         raise FileFormatError(f"{path} is damaged: {error}") from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
@@ -232,8 +232,7 @@ class MixturePosterior:
         compact : marginals in 16 bits, off by less than 1e-4, with the same most probable labels; a segmentation then
             takes about a megabyte.  By default they are exact.
         """
-        contents = archive.Contents(**{entry.name: getattr(self, entry.name) for entry in fields(archive.Contents)})
-        archive.write(path, contents, compact=compact)
+        archive.write(path, self, compact=compact)
 
 
 def _drawn(marginals: Floats, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -254,5 +253,4 @@ def _renamed(constraints: tuple[Cardinality, ...], labels: NDArray[np.int64]) ->
 
 def load(path: str | PathLike[str]) -> MixturePosterior:
     """Read a posterior written by `MixturePosterior.save`."""
-    contents = archive.read(path)
-    return MixturePosterior(**{entry.name: getattr(contents, entry.name) for entry in fields(contents)})
+    return MixturePosterior(**archive.read(path))

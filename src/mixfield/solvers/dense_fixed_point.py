@@ -69,11 +69,11 @@ def iterate(
     same_start: bool = False,
     given_up: Callable[[Float32s], bool] = lambda values: False,  # noqa: ARG005
 ) -> tuple[Float32s, Convergence]:
-    """Update channels (n, C), in place where possible, until no marginal changes by more than ``tolerance``.
+    """Update channels (n, C) until no marginal changes by more than ``tolerance``.
 
     Parameters
     ----------
-    values : where to begin; softmax(-(U + bias) / T) if None.
+    values : where to begin, which is not overwritten; softmax(-(U + bias) / T) if None.
     temperature : (K,) T of each mode.
     stragglers : share of the pixels of a mode that may still change by more when it has converged.
     same_start : all modes begin at the same point.
@@ -84,13 +84,13 @@ def iterate(
     update.invalidate()
     few_expected = values is not None  # the field around a known point is at rest
     rough = large and not few_expected  # as long as everything moves, nothing has to be undone
-    values = update.start(beta) if values is None else values
+    borrowed, values = values is not None, update.start(beta) if values is None else values
     monitor, spare, made = _FreeEnergy(temperature), None, 0
     while made < max_iterations:
         threshold = max(MOVER_SHARE * tolerance, EARLY_SHARE * float(change.max()))
         sample = values[::SAMPLING].copy()
         new = None
-        if not (update.in_place and crf.is_attractive and not monitor.damped.any()):
+        if borrowed or not (update.in_place and crf.is_attractive and not monitor.damped.any()):
             new = update.layout.zeros() if spare is None else spare
         look = large and few_expected and max_iterations - made > 1
         step = update.step(
@@ -98,7 +98,8 @@ def iterate(
         )
         monitor.add(step.support, step.cost, step.entropy, rough=rough)
         made, same_start, change = made + 1, False, step.change
-        old, values, spare = values, values if new is None else new, None if new is None else values
+        old, values, spare = values, values if new is None else new, None if new is None or borrowed else values
+        borrowed = False
         moving = (step.change > tolerance) | rough
         if stragglers and step.movers is not None:
             moving &= _far(update.layout, step.movers, values, tolerance) > stragglers * crf.n

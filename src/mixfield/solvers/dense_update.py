@@ -278,7 +278,7 @@ class DenseUpdate:
         """`FilterBank.for_each_band` for modes that all have the same values: one of them is filtered."""
         one, n_modes, used = self.layout.of(1), self.n_modes, self.layout.used
         bank = self._bank(one, self.bank.schedule)
-        bank.load(self.layout.take(old, np.zeros(1, np.intp)), rough=rough)
+        bank.load(self.layout.take(old, np.zeros(1, np.intp), self.threads), rough=rough)
 
         def repeat(band: int, first: int, last: int, support: Float32s) -> Float32s | None:
             with self.bank.scratch.borrow() as memory:

@@ -77,23 +77,29 @@ class Layout:
 
     def unpack(self, channels: Float32s) -> NDArray[Any]:
         """Channels as marginals (K, n, L)."""
-        return self._completed(self.crf.costs, self.by_label(channels).transpose(2, 0, 1))
+        count, costs = self.stored, self.crf.costs
+        q = np.empty((self.n_modes, *costs.shape), np.float32)
+        q[..., :count] = self.by_label(channels).transpose(2, 0, 1)
+        if count < costs.shape[1]:  # the last label has the rest
+            rest = 1.0 - sum(q[..., c] for c in range(count))
+            q[..., -1] = np.where(costs[:, -1] < FORBIDDEN, np.maximum(0.0, rest), 0.0)
+        return q
 
-    def take(self, channels: Float32s, modes: NDArray[np.intp]) -> Float32s:
-        """Channels of some of the modes, in the layout ``of(len(modes))``."""
-        smaller = self.of(len(modes))
-        some = smaller.zeros()
-        smaller.by_label(some)[:] = self.by_label(channels)[..., modes]
+    def take(self, channels: Float32s, modes: NDArray[np.intp], threads: int) -> Float32s:
+        """Channels of some of the modes, in the layout ``of(len(modes))``; the same array if these are all."""
+        if len(modes) == self.n_modes:
+            return channels
+        some, columns = self.of(len(modes)).zeros(), self.channels(modes)
+        copy_columns(channels, columns, some, np.arange(len(columns)), threads)
         return some
 
     def probabilities(
         self, channels: Float32s, mode: int, points: NDArray[np.int64], labels: NDArray[np.int64]
-    ) -> Float32s:
+    ) -> NDArray[Any]:
         """(p,) probabilities of one label of each of some pixels in one of the modes."""
-        if not (labels >= self.stored).any():
-            return np.asarray(channels[points, labels * self.n_modes + mode])
-        stored = self.by_label(channels)[points, :, mode]
-        return np.asarray(self._completed(self.crf.costs[points], stored)[np.arange(len(points)), labels])
+        found = np.empty(len(points), np.float32)
+        kernels.softmax.probabilities(self.crf.costs, channels, self.stored, self.n_modes, mode, points, labels, found)
+        return found
 
     def labelings(self, channels: Float32s, threads: int) -> NDArray[np.int32]:
         """(K, n) the most probable label of each pixel in each mode."""
@@ -105,12 +111,13 @@ class Layout:
         _threads.split(work, self.crf.n, threads, updates=channels.size)
         return labels
 
-    def _completed(self, costs: Float32s, stored: Float32s) -> Float32s:
-        """Probabilities (..., n, stored) with that of the last label, where it is not stored, (..., n, L)."""
-        count, n_labels = stored.shape[-1], costs.shape[-1]
-        q = np.empty((*stored.shape[:-1], n_labels), np.float32)
-        q[..., :count] = stored
-        if count < n_labels:
-            rest = 1.0 - sum(q[..., c] for c in range(count))
-            q[..., -1] = np.where(costs[:, -1] < FORBIDDEN, np.maximum(0.0, rest), 0.0)
-        return q
+
+def copy_columns(
+    source: Float32s, columns: NDArray[np.intp], target: Float32s, places: NDArray[np.intp], threads: int
+) -> None:
+    """Copy columns of an array (n, C) to places among those of another."""
+
+    def work(first: int, last: int) -> None:
+        target[first:last, places] = source[first:last, columns]
+
+    _threads.split(work, len(source), threads, updates=len(source) * len(columns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,9 @@ from large_images import SMALL, several_blocks
 import mixfield as mf
 from mixfield.apps import blockwise, segmentation
 from mixfield.apps.blockwise import segment_blockwise
+from mixfield.apps.field_model import FieldModel
 from mixfield.errors import NotConvergedWarning
+from mixfield.solvers.dispatch import critical_temperature
 
 
 @pytest.fixture
@@ -88,10 +90,48 @@ def test_iteration_limits_are_reported_once_and_blocks_are_counted():
     assert done == list(range(1, 13))
 
 
+@pytest.fixture(scope="module")
+def model():
+    """The model that ships, with kernels that reach a few pixels."""
+    return replace(FieldModel.default(), kernels=SMALL, search=replace(SMALL, weight=4.0))
+
+
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize(("limit", "modes", "blockwise"), [(53760, 1, False), (53759, 1, True), (53759, 2, False)])
-def test_segment_solves_one_mode_of_a_large_field_blockwise(monkeypatch, limit, modes, blockwise):
+@pytest.mark.parametrize("modelled", [False, True])
+def test_segment_solves_one_mode_of_a_large_field_blockwise(monkeypatch, model, limit, modes, blockwise, modelled):
     monkeypatch.setattr(segmentation, "LARGEST_WHOLE", limit)
     probs, picture = evidence()
-    found = mf.segment(picture.astype(np.uint8), probs, modes, kernels=SMALL)
+    field = {"model": model} if modelled else {"kernels": SMALL}
+    found = mf.segment(picture.astype(np.uint8), probs, modes, **field)
     assert any("blocks" in note for note in found.notes) == blockwise
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_model_has_the_answer_of_the_whole(monkeypatch, model):
+    """Calibrated marginals too; the balance is that of the shares in the whole image."""
+    probs, picture = evidence()
+    whole = mf.segment(picture.astype(np.uint8), probs, 1, model=replace(model, balance=1.0))
+    monkeypatch.setattr(segmentation, "LARGEST_WHOLE", 1)
+    found = mf.segment(picture.astype(np.uint8), probs, 1, model=replace(model, balance=1.0))
+    assert (found.labelings() == whole.labelings()).mean() >= 0.999
+    assert found.log_z == pytest.approx(whole.log_z, rel=1e-3)
+    assert np.abs(found.marginals() - whole.marginals()).mean() < 1e-3
+    assert found.weights.tolist() == whole.weights.tolist() == [1.0]
+    assert found.t_max == pytest.approx(critical_temperature(model.energy(probs, picture)))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_model_has_the_bytes_of_segment_large(tmp_path, model):
+    probs, picture = evidence()
+    found = segment_blockwise(probs, picture, model)
+    large = mf.segment_large(picture.astype(np.uint8), probs, tmp_path / "labels.npy", 1, model=model, block=48)
+    np.testing.assert_array_equal(found.labelings()[0], np.load(large.out))
+    assert found.log_z == large.log_z
+
+
+def test_a_model_without_kernels_has_its_blocks_too(model):
+    probs, picture = evidence()
+    found = segment_blockwise(probs, picture, replace(model, kernels=None))
+    costs = model.energy(probs, picture).costs.reshape(probs.shape)
+    np.testing.assert_array_equal(found.labelings()[0], costs.argmin(-1))

@@ -172,7 +172,7 @@ def test_modes_that_are_all_outside_are_not_solved_to_the_end(monkeypatch):
     held = _ClampedModes(solver, cells, root)
     monkeypatch.setattr(firm_clamp, "ROUND", 1)
     short, long = (
-        held.converge(held.start, np.full(2, 3.0), 50, lambda modes, _, each=each: np.full(len(modes.cells), each))[1]
+        held.converge(held.start, np.full(2, 3.0), 50, lambda _, __, moving, each=each: each and len(moving) > 0)[1]
         for each in (False, True)
     )
     assert (short.iterations <= 1).all()

@@ -160,6 +160,22 @@ def test_exponentials(rng):
     assert out == pytest.approx(np.exp(x.astype(float)), rel=3e-6)
 
 
+@pytest.mark.parametrize("stored", [L, L - 1])
+def test_probabilities(stored, rng):
+    case = Case(rng, stored, 5)
+    points, labels = rng.permutation(N)[:40].astype(np.int64), rng.integers(0, L, 40)
+    found = np.empty(40, np.float32)
+    softmax.probabilities(case.costs, case.channels(case.q), stored, 5, 3, points, labels, found)
+    np.testing.assert_allclose(found, naive_kernels.probabilities(case.q, 3, points, labels), atol=2e-7)
+
+
+def test_a_forbidden_label_has_probability_zero():
+    """Also where rounding leaves some of the sum for it."""
+    costs, values, found = np.array([[0, 0, 1e6]], np.float32), np.full((1, 4), 0.4, np.float32), np.ones(1, np.float32)
+    softmax.probabilities(costs, values, 2, 1, 0, np.zeros(1, np.int64), np.full(1, 2), found)
+    assert found.tolist() == [0.0]
+
+
 def test_movers(rng):
     old = rng.random((50, 4)).astype(np.float32)
     new = old.copy()

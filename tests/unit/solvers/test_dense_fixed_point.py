@@ -40,6 +40,19 @@ def test_the_free_energy_never_rises(n_labels, temperature, rng):
     assert (np.diff(history) <= 1e-6 * np.abs(history[1:])).all()
 
 
+@pytest.mark.parametrize("max_iterations", [1, 2, 30])
+@pytest.mark.parametrize("shape", [(12, 15), (130, 140)])
+def test_where_a_run_begins_is_not_overwritten(shape, max_iterations, rng):
+    """Neither in small fields nor in large ones, of which few pixels are updated alone."""
+    crf = photo(shape, 4, rng)
+    update = DenseUpdate(crf, 1, threads=2)
+    start = update.start(np.ones(1, np.float32))
+    before = start.copy()
+    values, _ = iterate(update, start, np.ones(1), tolerance=1e-4, max_iterations=max_iterations)
+    np.testing.assert_array_equal(start, before)
+    assert (values != before).any()
+
+
 @pytest.mark.parametrize("kind", ["per label", "full"])
 def test_the_free_energy_never_rises_with_compatibilities(kind, rng):
     given = {"weight": rng.uniform(0.5, 3.0, 4)} if kind == "per label" else {"compatibility": 2.0 - 3.0 * np.eye(4)}

@@ -59,8 +59,12 @@ def test_a_last_label_that_is_forbidden_gets_nothing():
 def test_some_of_the_modes():
     _, layout, q = _case(3, 4)
     modes = np.array([3, 1])
-    some = layout.take(layout.pack(q), modes)
-    assert layout.of(2).unpack(some) == pytest.approx(q[modes], abs=1e-6)
+    channels = layout.pack(q)
+    for threads in (1, 2):
+        some = layout.take(channels, modes, threads)
+        assert layout.of(2).unpack(some) == pytest.approx(q[modes], abs=1e-6)
+        assert not some[:, layout.of(2).used :].any()
+    assert layout.take(channels, np.arange(4), 1) is channels
 
 
 @pytest.mark.parametrize(("n_labels", "n_modes"), [(2, 3), (4, 2), (9, 2)])
