@@ -70,9 +70,10 @@ def area_growth(scene: mf.Scene) -> list[tuple[float, float]]:
             boxes[0] = (0, 0, view.width, view.height)  # the same pixels are covered whatever the scale
             views.append(View(view.width, view.height, boxes))
         energy = mf.Occupancy(mf.Scene(scene.ground, tuple(views)), [np.zeros((v.height, v.width)) for v in views])
-        empty, costs = np.full(scene.ground.n, 0.95), np.empty((scene.ground.n, 2))
+        n = scene.ground.n
+        empty, share, costs = np.full(n, 0.95), np.ones((n, 1)), np.empty((n, 2))
         images = np.empty((3, kernels.silhouettes.largest(energy.views)))
-        field = partial(kernels.silhouettes.field, energy.views, empty, images, costs)
+        field = partial(kernels.silhouettes.field, energy.views, empty, share, images, costs)
         times = [milliseconds(field) for _ in range(200)]
         area = sum(((v.boxes[:, 2] - v.boxes[:, 0]) * (v.boxes[:, 3] - v.boxes[:, 1])).sum() for v in views)
         rows.append((float(area), 1e3 * float(np.median(times))))

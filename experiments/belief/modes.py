@@ -18,7 +18,7 @@ from experiments.quiet import ignore_warnings
 from mixfield.apps import fitting
 from mixfield.apps.alternatives import changes_of
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.fitting import field_loss
+from mixfield.apps.fitting import EXPONENTS, field_loss
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.mode_calibration import Example as AnnotatedImage
 from mixfield.mixture.posterior import MixturePosterior
@@ -26,7 +26,6 @@ from mixfield.mixture.posterior import MixturePosterior
 NETWORKS: tuple[Network, ...] = ("dl513", "dl257")
 SETS = ("voc", "vocval7", "coco")
 MODES = 8  # at most
-EXPONENTS = (0.6, 0.7, 0.8, 1.0)  # of the scores, with the kernels of the default model
 
 
 @dataclass(frozen=True, eq=False)

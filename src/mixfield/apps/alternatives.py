@@ -5,10 +5,11 @@ objects, but its own mean field is worse than that of the fitted one.  So each m
 change: its marginals where its labels differ from those of the stronger field's mean field, and those of the fitted
 mean field elsewhere.  Further ones are changes of the fitted field itself if a label is cheaper or dearer, see
 `mixfield.apps.label_shifts`.  A changed region with straight edges that the image does not have is refined, see
-`mixfield.apps.straight_edges`; a small one, or one that has straight edges still, is left out.  A change between several
-pairs of labels asks several questions at once, so that the change between each pair is an alternative too.  Cells of
-labelings, one for each, are separated by half of the pixels on which two of them differ (eqs. 6 and 7 of the paper), so
-that the bounds A_k of the fitted energy add up as those of any mixture.
+`mixfield.apps.straight_edges`; a small one, or one that has straight edges still, is left out.
+
+A change between several pairs of labels asks several questions at once, so that the change between each pair is an
+alternative too.  Cells of labelings, one for each, are separated by half of the pixels on which two of them differ
+(eqs. 6 and 7 of the paper), so that the bounds A_k of the fitted energy add up as those of any mixture.
 """
 
 from __future__ import annotations

@@ -38,10 +38,11 @@ from mixfield.solvers.options import Solver
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
+EXPONENTS = (0.6, 0.7, 0.8, 1.0)
 SETTINGS = tuple(
     (exponent, Kernels(smooth_weight=smooth, sxy=sxy, srgb=srgb, weight=weight))
     for exponent, (smooth, sxy, srgb, weight) in product(
-        (0.6, 0.7, 0.8, 1.0), ((1.0, 67.0, 3.0, 1.4), (1.0, 40.0, 8.0, 1.5), (0.5, 40.0, 8.0, 2.5), (3.0, 67.0, 3.0, 4.0))
+        EXPONENTS, ((1.0, 67.0, 3.0, 1.4), (1.0, 40.0, 8.0, 1.5), (0.5, 40.0, 8.0, 2.5), (3.0, 67.0, 3.0, 4.0))
     )
 )
 MODES = 8  # of each image, whose changes are the questions to calibrate

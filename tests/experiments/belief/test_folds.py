@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from experiments.belief.folds import default_field, own_field
-from experiments.belief.modes import EXPONENTS
+from mixfield.apps.fitting import EXPONENTS
 from mixfield.apps.field_model import FieldModel
 
 
