@@ -82,7 +82,7 @@ def _model(step: int) -> FieldModel:
     """The default model for images reduced by ``step``, with lists that do not end early."""
     model = FieldModel.default()
     kernels, search = (None if one is None else _reduced(one, step) for one in (model.kernels, model.search))
-    return replace(model, kernels=kernels, search=search, least_gain=0.0)
+    return replace(model, kernels=kernels, search=search, least_gain=0.0, parts=False)
 
 
 def _reduced(kernels: Kernels, step: int) -> Kernels:

@@ -46,6 +46,7 @@ def changes_of(
     image: NDArray[Any],
     probs: NDArray[np.floating],
     *,
+    parts: bool = True,
     solver: Solver | None = None,
 ) -> MixturePosterior:
     """The mean field of an energy, and its alternatives: the changes that the modes of another field make to theirs.
@@ -56,6 +57,7 @@ def changes_of(
     energy : whose mean field the changes are applied to; shifts of its labels are alternatives too.
     image : (H, W, channels) intensities.
     probs : (H, W, L) probabilities behind the energy.
+    parts : whether the parts of a change between several pairs of labels are alternatives too.
     solver : of the mean field.
 
     Returns
@@ -68,7 +70,7 @@ def changes_of(
     cells, edges = _Cells(answer), ImageEdges(image)
     whole = (*_as_changes(found, answer), *label_shifts(energy, answer, probs, solver=solver))
     refined = [_refined(answer, mode, edges) for mode in whole]
-    for mode in (*refined, *_parts(answer, refined)):
+    for mode in (*refined, *(_parts(answer, refined) if parts else ())):
         changed = mode.labeling() != answer.labeling()
         if changed.mean() >= DISTINCT and edges.follow(changed):
             cells.add(mode)

@@ -70,6 +70,7 @@ class FieldModel:
     search : kernels of the stronger field whose modes are alternatives, see `mixfield.apps.alternatives`; None
         where they are the modes of the field itself.
     least_gain : of IoU that the alternatives must promise together to be offered all, see `list_length`.
+    parts : whether the parts of an alternative between several pairs of labels are alternatives too.
     images : how many the model was fitted on, and ``fingerprint`` of these.
     table : quantities measured on held-out images.
     """
@@ -82,6 +83,7 @@ class FieldModel:
     balance: float = 0.0
     search: Kernels | None = None
     least_gain: float = 0.05
+    parts: bool = True
     images: int = 0
     fingerprint: str = ""
     table: tuple[Measure, ...] = ()
@@ -130,7 +132,7 @@ class FieldModel:
             return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
         stronger = DenseCRF(log_costs(probs, FLOOR), self.search.pairwise(image, origin))
         found = infer(stronger, n_modes, rng=rng, solver=solver, progress=progress)
-        return changes_of(found, energy, image, probs, solver=solver)
+        return changes_of(found, energy, image, probs, parts=self.parts, solver=solver)
 
     def calibrate(
         self,
@@ -250,6 +252,7 @@ def _toml(model: FieldModel) -> str:
     lines = [f'format = "{FORMAT}"', f"version = {VERSION}", f"images = {model.images}"]
     lines += [f'fingerprint = "{model.fingerprint}"', f"exponent = {model.exponent!r}"]
     lines += [f"balance = {model.balance!r}", f"least_gain = {model.least_gain!r}"]
+    lines += [f"parts = {str(model.parts).lower()}"]
     if model.kernels is not None:
         lines += ["", "[kernels]", *(f"{name} = {value!r}" for name, value in asdict(model.kernels).items())]
     if model.search is not None:
@@ -268,6 +271,7 @@ def _parsed(content: dict[str, Any]) -> FieldModel:
     names = ("exponent", "balance", "least_gain")
     return FieldModel(
         **_numbers({name: content[name] for name in names}, low=0.0),
+        parts=bool(content["parts"]),
         kernels=None if kernels is None else Kernels(**_numbers(kernels, low=0.0)),
         search=None if search is None else Kernels(**_numbers(search, low=0.0)),
         blending=Blend(**_numbers(content["blending"], low=0.0)),

@@ -51,7 +51,7 @@ class SegmentFrame:
                 posterior = mf.infer(energy, self.modes, rng=self.seed, solver=how)
             else:
                 # other frames say more than the features by which a list ends
-                model = replace(self.field.get("model") or FieldModel.default(), least_gain=0.0)
+                model = replace(self.field.get("model") or FieldModel.default(), least_gain=0.0, parts=False)
                 found = model.modes(probs, picture := intensities(image), self.modes, rng=self.seed, solver=how)
                 posterior = model.calibrate(found, probs, picture, self.modes)
         (folder / MODES).mkdir()
