@@ -268,10 +268,12 @@ def _toml(model: FieldModel) -> str:
 
 def _parsed(content: dict[str, Any]) -> FieldModel:
     kernels, search = content.get("kernels"), content.get("search")
-    names = ("exponent", "balance", "least_gain")
+    names, parts = ("exponent", "balance", "least_gain"), content["parts"]
+    if not isinstance(parts, bool):
+        raise TypeError(f"parts must be true or false, got {parts!r}")
     return FieldModel(
         **_numbers({name: content[name] for name in names}, low=0.0),
-        parts=bool(content["parts"]),
+        parts=parts,
         kernels=None if kernels is None else Kernels(**_numbers(kernels, low=0.0)),
         search=None if search is None else Kernels(**_numbers(search, low=0.0)),
         blending=Blend(**_numbers(content["blending"], low=0.0)),

@@ -99,6 +99,8 @@ def test_changes_between_several_pairs_of_labels_have_parts():
     labelings = changed.labelings().reshape(-1, 8)
     assert labelings[:3].tolist() == [root.tolist(), both.tolist(), pairs[0].tolist()]
     assert sorted(labelings[2:].tolist()) == sorted(part.tolist() for part in pairs)
+    whole = changes_of(given, energy, IMAGE, NO_SHIFTS, parts=False).labelings()
+    assert whole.reshape(-1, 8).tolist() == labelings[:3].tolist()
     for mode, labels in zip(changed.modes[3:], labelings[3:], strict=True):
         kept = (labels == root).reshape(SHAPE)
         np.testing.assert_array_equal(mode.marginals[kept], answer.marginals[kept])

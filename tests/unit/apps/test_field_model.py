@@ -145,7 +145,7 @@ def test_a_stronger_field_gives_the_alternatives_and_the_fitted_one_the_answer(d
     assert (strong.labelings()[1] != strong.labelings()[0]).mean() > 0.4
 
 
-@pytest.mark.parametrize("model", [PLAIN, replace(PLAIN, kernels=None, table=()), replace(PLAIN, search=mf.Kernels())])
+@pytest.mark.parametrize("model", [PLAIN, replace(PLAIN, kernels=None, parts=False, table=()), replace(PLAIN, search=mf.Kernels())])
 def test_saved_and_loaded(tmp_path, model):
     model.save(tmp_path / "model.toml")
     assert FieldModel.load(tmp_path / "model.toml") == model
@@ -157,6 +157,7 @@ def test_saved_and_loaded(tmp_path, model):
         (lambda text: text.replace("version = 4", "version = 3"), "of this version"),
         (lambda text: text.replace("exponent = 1.0", 'exponent = "x"', 1), "damaged"),
         (lambda text: text.replace("sxy = 5.0", "sxy = -5.0"), "damaged"),
+        (lambda text: text.replace("parts = true", "parts = 1"), "parts must be true or false"),
         (lambda text: text + "[", "not a field model"),
         (lambda text: "", "of this version"),  # noqa: ARG005
     ],
