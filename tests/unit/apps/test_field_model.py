@@ -145,7 +145,9 @@ def test_a_stronger_field_gives_the_alternatives_and_the_fitted_one_the_answer(d
     assert (strong.labelings()[1] != strong.labelings()[0]).mean() > 0.4
 
 
-@pytest.mark.parametrize("model", [PLAIN, replace(PLAIN, kernels=None, parts=False, table=()), replace(PLAIN, search=mf.Kernels())])
+@pytest.mark.parametrize(
+    "model", [PLAIN, replace(PLAIN, kernels=None, parts=False, table=()), replace(PLAIN, search=mf.Kernels())]
+)
 def test_saved_and_loaded(tmp_path, model):
     model.save(tmp_path / "model.toml")
     assert FieldModel.load(tmp_path / "model.toml") == model
