@@ -78,7 +78,8 @@ class Comparison:
         offered : numbers of n of them; where two are equally near to a hypothesis, the first counts as the best.
         """
         nearest = self.ious[offered].argmax(0)
-        return np.bincount(nearest, weights, minlength=len(offered)) / weights.sum()
+        total = np.bincount(nearest, weights, minlength=len(offered))
+        return total / total.sum()  # in this order of summation the weight of a single labeling is exactly 1
 
 
 def list_length(gains: Floats, least: float) -> int:

@@ -77,3 +77,11 @@ def test_the_best_of_a_list_is_the_nearest_to_the_truth(labelings):
         wins[np.argmax([mean_iou([truth], [labelings[k]]) for k in offered])] += weight
     np.testing.assert_allclose(found.best_of_list(weights, offered), wins)
     np.testing.assert_allclose(found.best_of_list(10 * weights, list(range(6))), weights)
+
+
+def test_the_weight_of_a_single_labeling_is_exactly_one():
+    """Of any number of hypotheses: the sum of all does not depend on how they are shared."""
+    rng = np.random.default_rng(0)
+    for count in range(1, 60):
+        found = Comparison(1.0 - np.eye(count), np.eye(count))
+        assert found.best_of_list(rng.random(count), [0]).tolist() == [1.0]
