@@ -35,6 +35,7 @@ SEARCH = Search(
 FOUND = 8  # modes that are looked for, at least
 ANSWER = 0.3  # probability that the answer itself is right, before those of candidates are considered
 SPREAD = 0.6  # exponent of the weights of the chosen ones, which would be too certain
+SPREAD_SCORES = 0.2, 0.45  # the same where there are the scores of a network, before and after the first click
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,8 @@ def region_modes(
     offered = (1 - ANSWER) * _power(probabilities, model.flatness)
     offered[answer] += ANSWER
     chosen, pooled = representatives(agreement, offered, answer, n_modes)
-    return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, SPREAD), last)
+    spread = SPREAD_SCORES[bool(corrections)] if field.has_scores else SPREAD
+    return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, spread), last)
 
 
 def _power(probabilities: Floats, exponent: float) -> Floats:
