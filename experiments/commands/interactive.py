@@ -17,12 +17,12 @@ def interactive(
     work: options.Work = Path("experiments-interactive"),
     method: Annotated[list[str] | None, typer.Option(help="Measure this method; may be repeated.")] = None,
     every: Annotated[int, typer.Option(min=1, help="Every so many of the objects.")] = 1,
-    fit: Annotated[bool, typer.Option("--fit", help="Fit the weights of candidates and print them.")] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit weights and print them.")] = False,
     page_only: options.PageOnly = False,
     as_json: options.Json = False,
 ) -> None:
     """Strokes, clicks, alternatives and questions: answers to human strokes, and actions of simulated annotators."""
-    from experiments.interactive import fitting, tasks
+    from experiments.interactive import fitting, local_fitting, tasks
     from experiments.interactive.ceilings import measure_ceiling
     from experiments.interactive.figure import draw
     from experiments.interactive.measure import measure
@@ -40,6 +40,8 @@ def interactive(
     if fit:
         rows = measured(fitting.save_steps, tasks.fits(folder), work / "fit", "objects")
         typer.echo(fitting.fit_weights(fitting.load_steps(rows)))
+        pixels = measured(local_fitting.save_pixels, tasks.pixel_fits(folder), work / "pixels", "objects")
+        typer.echo(local_fitting.fit_pixels(pixels))
         return
     chosen = tuple(method or installed())
     found = {

@@ -57,3 +57,10 @@ def fits(data: Path) -> Tasks:
     """Clicks on the other objects; annotators and scores take turns."""
     kinds = [(annotator, scores) for annotator in ANNOTATORS for scores in (False, True)]
     return {f"fit {name}": (data, name, *kinds[k % len(kinds)]) for k, name in enumerate(object_names(data)[1::2])}
+
+
+def pixel_fits(data: Path) -> Tasks:
+    """The same objects with the scores of both networks."""
+    return {
+        f"pixels {name} {network}": (data, name, network) for name in object_names(data)[1::2] for network in NETWORKS
+    }

@@ -14,6 +14,7 @@ from mixfield.interactive.annotation_actions import (
     Action,
     Choice,
     Labels,
+    Stroke,
     corrections,
     label_type,
     last_action,
@@ -22,6 +23,7 @@ from mixfield.interactive.annotation_actions import (
 )
 from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.distinct_maps import distinct_maps
+from mixfield.interactive.local_changes import local_changes
 from mixfield.interactive.region_field import region_field
 from mixfield.interactive.region_modes import RegionModes, pixel_labels, region_modes
 
@@ -93,7 +95,9 @@ class AnnotationState:
             field = region_field(canvas, strokes, self._n_labels, probs=self._scores, votes=votes)
             clicks = corrections(self._actions, strokes, canvas.step)
             last = last_action(self._actions, strokes, canvas.step)
-            self._modes[n] = region_modes(field, n, corrections=clicks, last=last)
+            is_click = bool(clicks) and isinstance(self._actions[-1], Stroke) and last is not None
+            local = local_changes(canvas, field, self._scores, clicks) if is_click and self._scores is not None else ()
+            self._modes[n] = region_modes(field, n, corrections=clicks, last=last, local=local)
         return self._modes[n]
 
     def suggestions(self, n: int) -> tuple[Suggestion, ...]:

@@ -56,12 +56,14 @@ class Candidate:
     marginals : (n, active labels) of the regions.
     resized, extended : whether it has a bias everywhere, or around the last click.
     kept : whether it is what was shown but for the region of the last action.
+    pixels : (h, w) that change with the last action, of a candidate that was found pixel by pixel; None for others.
     """
 
     marginals: Floats
     resized: bool = False
     extended: bool = False
     kept: bool = False
+    pixels: Bools | None = None
 
     @property
     def labels(self) -> Ints:
@@ -69,15 +71,26 @@ class Candidate:
         return np.asarray(self.marginals.argmax(-1))
 
 
-def candidates(field: RegionField, modes: Sequence[Mode], last: LastAction | None) -> list[Candidate]:
-    """Different labelings, those of ``modes`` first; ``last`` is None if no segmentation was shown."""
+def candidates(
+    field: RegionField, modes: Sequence[Mode], last: LastAction | None, local: Sequence[Bools] = ()
+) -> list[Candidate]:
+    """Different labelings, those of ``modes`` first.
+
+    Parameters
+    ----------
+    field : of the regions.
+    modes : of the field.
+    last : what was shown and changed last; None if no segmentation was shown.
+    local : (h, w) sets of pixels that may change with the last action.
+    """
     if last is not None and last.label not in field.active:
         last = None
     found = [Candidate(mode.marginals) for mode in modes]
     biased = [*_resized(field), *(_extended(field, last) if last else ())]
     best = max(range(len(modes)), key=lambda k: modes[k].log_z)
     kept = _kept(field, [found[best], *biased], last) if last else ()
-    return _distinct([*found, *biased, *kept])
+    exact = [_local(field, pixels, last) for pixels in local] if last else ()
+    return _distinct([*found, *biased, *kept, *exact])
 
 
 def bounds(field: RegionField, found: Sequence[Candidate]) -> Floats:
@@ -117,6 +130,13 @@ def _kept(field: RegionField, found: Sequence[Candidate], last: LastAction) -> I
         marginals = np.where(corrected[:, None], one.marginals, before)
         marginals[at] = _certain(np.full(len(at), label), len(field.active))
         yield replace(one, marginals=field.with_strokes(marginals), kept=True)
+
+
+def _local(field: RegionField, pixels: Bools, last: LastAction) -> Candidate:
+    """What was shown, with the label of the last action in some pixels."""
+    labels = np.where(pixels, last.label, last.shown)
+    marginals = field.with_strokes(_certain(field.graph.majority(labels, field.active), len(field.active)))
+    return Candidate(marginals, extended=True, kept=True, pixels=pixels)
 
 
 def _certain(labels: Ints, n_labels: int) -> Floats:

@@ -15,6 +15,7 @@ from mixfield.interactive.annotation_actions import Labels, label_type
 from mixfield.interactive.candidate_weights import OF_CORRECTIONS, OF_STROKES, candidate_probabilities
 from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.corrections import Correction
+from mixfield.interactive.local_changes import corrected, relabelled
 from mixfield.interactive.region_candidates import Candidate, LastAction, candidates
 from mixfield.interactive.region_field import RegionField
 from mixfield.interactive.representatives import mean_ious, representatives
@@ -34,6 +35,7 @@ SEARCH = Search(
 FOUND = 8  # modes that are looked for, at least
 ANSWER = 0.3  # probability that the answer itself is right, before those of candidates are considered
 SPREAD = 0.6  # exponent of the weights of the chosen ones, which would be too certain
+SPREAD_SCORES = 0.2, 0.45  # the same where there are the scores of a network, before and after the first click
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ class RegionModes:
     probabilities : (n,) of the candidates.
     chosen : (K,) numbers of the candidates that represent the others, heaviest first.
     weights : (K,) of the chosen candidates, with those that they represent.
+    last : what was shown and changed last, None if nothing was.
     """
 
     field: RegionField
@@ -56,6 +59,7 @@ class RegionModes:
     probabilities: Floats
     chosen: Ints
     weights: Floats
+    last: LastAction | None = None
 
     def marginals(self, k: int) -> Floats:
         """(n, active labels) marginals of the regions in a chosen candidate."""
@@ -76,6 +80,7 @@ def region_modes(
     *,
     corrections: Sequence[Correction] = (),
     last: LastAction | None = None,
+    local: Sequence[NDArray[np.bool_]] = (),
     rng: int | np.random.Generator = 0,
     solver: Solver | None = None,
     progress: Progress = False,
@@ -88,6 +93,7 @@ def region_modes(
     n_modes : how many, at most.
     corrections : clicks on segmentations that were shown.
     last : what was shown and changed last, None if nothing was.
+    local : (h, w) sets of pixels that may change with it, see `mixfield.interactive.local_changes`.
     rng, solver, progress : as for `mixfield.infer`.
     """
     with warnings.catch_warnings():
@@ -104,7 +110,7 @@ def region_modes(
             min_distance=0.0,
             progress=advance,
         )
-        found = candidates(field, posterior.modes, last)
+        found = candidates(field, posterior.modes, last, local)
     model = OF_CORRECTIONS if corrections else OF_STROKES
     probabilities = candidate_probabilities(field, found, corrections, model.weights)
     agreement = mean_ious(np.stack([one.labels for one in found]), field.graph.sizes)
@@ -112,7 +118,8 @@ def region_modes(
     offered = (1 - ANSWER) * _power(probabilities, model.flatness)
     offered[answer] += ANSWER
     chosen, pooled = representatives(agreement, offered, answer, n_modes)
-    return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, SPREAD))
+    spread = SPREAD_SCORES[bool(corrections)] if field.has_scores else SPREAD
+    return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, spread), last)
 
 
 def _power(probabilities: Floats, exponent: float) -> Floats:
@@ -145,7 +152,11 @@ def pixel_marginals(canvas: Canvas, field: RegionField, marginals: Floats, strok
 
 
 def pixel_labels(canvas: Canvas, found: RegionModes, k: int, strokes: NDArray[np.integer]) -> Labels:
-    """(H, W) labels of a chosen mode: the largest of `pixel_marginals`."""
+    """(H, W) labels of a chosen mode: the largest of `pixel_marginals`.
+
+    With the scores of a network, a candidate that keeps what was shown keeps it pixel by pixel, if pixels of the canvas
+    are those of the image.
+    """
     marginals, active = found.marginals(k), found.field.active
     labels = np.zeros(canvas.shape, label_type(found.field.n_labels))
     if len(active) > 1:
@@ -153,6 +164,9 @@ def pixel_labels(canvas: Canvas, found: RegionModes, k: int, strokes: NDArray[np
         canvas.border_filter.label(values, canvas.full, labels)
     if not np.array_equal(active, np.arange(len(active))):
         labels = active.astype(labels.dtype)[labels]
+    one = found.candidates[int(found.chosen[k])]
+    if one.kept and found.last and found.field.has_scores and canvas.step == 1:
+        labels = corrected(found.last, labels) if one.pixels is None else relabelled(found.last, one.pixels)
     known = strokes >= 0
     labels[known] = strokes[known]
     return labels

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mixfield.interactive import region_modes as tested
 from mixfield.interactive.canvas import Canvas
+from mixfield.interactive.corrections import Correction
+from mixfield.interactive.region_candidates import LastAction
 from mixfield.interactive.region_field import region_field
 from mixfield.interactive.region_modes import pixel_labels, pixel_marginals, region_modes
 
@@ -70,3 +73,50 @@ def test_progress_counts_the_modes_that_are_returned():
     seen = []
     region_modes(region_field(Canvas.of(IMAGE), STROKES, 2), 2, progress=seen.append)
     assert max(seen, default=0) <= 2
+
+
+def corrected_modes(probs):
+    """What was shown has a speck that no superpixel has; a click corrects something else."""
+    shown, place, pixels = (np.zeros(IMAGE.shape[:2], kind) for kind in (np.int64, bool, bool))
+    shown[10:30, 15:28], shown[2:4, 52:55] = 1, 1
+    place[20, 40], pixels[10:29, 34:47] = True, True
+    strokes, last = np.where(place, 1, -1), LastAction(shown, place, 1)
+    canvas = Canvas.of(IMAGE)
+    field = region_field(canvas, strokes, 2, probs=probs)
+    modes = region_modes(field, 30, corrections=[Correction(20, 40, 1, shown)], last=last, local=[pixels])
+    kept = [k for k in range(len(modes.chosen)) if modes.candidates[modes.chosen[k]].kept]
+    exact = [k for k in kept if modes.candidates[modes.chosen[k]].pixels is not None]
+    return shown, pixels, {k: pixel_labels(canvas, modes, k, strokes) for k in kept}, exact
+
+
+def test_with_scores_what_was_shown_is_kept_pixel_by_pixel():
+    shown, pixels, maps, exact = corrected_modes(np.full((*IMAGE.shape[:2], 2), 0.5, np.float32))
+    assert maps
+    for labels in maps.values():
+        assert (labels[shown == 1] == 1).all()
+        assert labels[20, 40] == 1
+    for k in exact:
+        np.testing.assert_array_equal(maps[k] == 1, (shown == 1) | pixels)
+
+
+def test_without_scores_what_was_shown_follows_the_image():
+    _, _, maps, _ = corrected_modes(None)
+    assert maps
+    assert all((labels[2:4, 52:55] == 0).any() for labels in maps.values())
+
+
+@pytest.mark.parametrize(("scores", "clicked", "exponent"), [(False, True, 0), (True, False, 1), (True, True, 2)])
+def test_weights_are_flattened_by_how_much_is_known(monkeypatch, scores, clicked, exponent):
+    shown, strokes = np.zeros(IMAGE.shape[:2], np.int64), np.where(np.indices(IMAGE.shape[:2])[1] == 20, STROKES, -1)
+    probs = np.full((*shown.shape, 2), 0.5, np.float32) if scores else None
+    field = region_field(Canvas.of(IMAGE), strokes, 2, probs=probs)
+    clicks = [Correction(20, 20, 1, shown)] if clicked else []
+    exponents = tested.SPREAD, *tested.SPREAD_SCORES
+    flat = region_modes(field, 4, corrections=clicks)
+    monkeypatch.setattr(tested, "SPREAD", 1.0)
+    monkeypatch.setattr(tested, "SPREAD_SCORES", (1.0, 1.0))
+    sharp = region_modes(field, 4, corrections=clicks)
+    assert len(flat.chosen) > 1
+    np.testing.assert_array_equal(flat.chosen, sharp.chosen)
+    expected = sharp.weights ** exponents[exponent]
+    np.testing.assert_allclose(flat.weights, expected / expected.sum())
