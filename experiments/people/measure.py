@@ -148,7 +148,6 @@ def few_cameras(data: Path, views: tuple[str, ...]) -> Row:
         **_lists_and_controls(scene, fields, posteriors, informed),
         **{name: [one] for name, one in _all_tracks(fields, posteriors, scene).items()},
         "KSP": [tracks],
-        **{f"{name} with tracks": [one] for name, one in _chosen_tracks(informed, scene).items()},
         **_sharper(scene, masks),
     }
     return {name: score("WILDTRACK", truth, candidates) for name, candidates in found.items()}
@@ -190,15 +189,11 @@ def fitted_views(recording: Wildtrack, masks: Mapping[int, Any]) -> Scene:
 def _all_tracks(
     fields: Mapping[int, Mode], posteriors: Mapping[int, MixturePosterior], scene: Scene
 ) -> dict[str, Detections]:
-    """KSP without a prior, and KSP and KSP* through modes."""
+    """KSP without a prior, KSP on the heaviest modes, and KSP*."""
     single = [MixturePosterior((mode,)) for mode in fields.values()]
-    return {"KSP, independent frames": tracks_around(scene, single, None), **_chosen_tracks(posteriors, scene)}
-
-
-def _chosen_tracks(posteriors: Mapping[int, MixturePosterior], scene: Scene) -> dict[str, Detections]:
-    """KSP on the heaviest modes, and KSP*."""
     heaviest = [MixturePosterior(posterior.modes[:1]) for posterior in posteriors.values()]
     return {
+        "KSP, independent frames": tracks_around(scene, single, None),
         "KSP, heaviest mode": tracks_around(scene, heaviest, scene.prior),
         "KSP*": tracks_around(scene, list(posteriors.values()), scene.prior),
     }
