@@ -235,10 +235,13 @@ def test_the_page_about_scene_files_has_every_key_of_the_reader():
 def test_the_page_about_scene_files_has_the_defaults_of_the_reader():
     import inspect
 
+    from mixfield.apps.heights import SPREAD
     from mixfield.scene.camera import Person
 
     scene, person = documented_keys("Scene")
     parameters = inspect.signature(mixfield.Scene.from_cameras).parameters
     for key in ("cell", "margin", "density"):
         assert float(scene[key]) == parameters[key].default
-    assert {key: float(value) for key, value in person.items()} == vars(Person())
+    assert {key: float(person[key]) for key in vars(Person())} == vars(Person())
+    assert person["heights"] == "`height` alone"
+    assert f"s.d. {SPREAD} m" in person["shares"]

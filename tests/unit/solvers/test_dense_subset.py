@@ -33,7 +33,7 @@ class Case:
 
     def some(self, channels):
         """The modes of the subset at its pixels."""
-        return self.update.layout.take(channels, self.modes)[POINTS]
+        return self.update.layout.take(channels, self.modes, 1)[POINTS]
 
     def with_subset(self, some):
         """All values, with those of the subset."""
