@@ -55,8 +55,8 @@ def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
 def split(work: Callable[[int, int], None], count: int, threads: int, *, updates: float) -> None:
     """Call ``work(first, last)`` on equal shares of ``range(count)``; little work is not shared.
 
-    Shares that no thread has begun when the caller is done with its own are the caller's: work may be shared inside
-    shares, and nobody waits for a thread that waits.
+    Shares that no thread has begun when the caller is done with its own are done by the caller, so that work inside a
+    share may be shared again without a deadlock.
     """
     shares = min(threads, count)
     if shares <= 1 or updates < WORTH_IT:
