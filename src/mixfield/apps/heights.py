@@ -2,7 +2,7 @@
 
 With one camera a tall person looks like a shorter one who is nearer: with a single height for all, head and feet
 contradict each other, and where the feet are hidden the head decides.  Let h be the height of the person in cell n,
-with prior ``pi_h``.  The cost of somebody in the cell is the free energy of the height,
+with prior ``pi_h``.  The cost of a person in the cell is the free energy of the height,
 
     psi_n1 = min_r sum_h r_h (psi_nh + log(r_h / pi_h)) = -log sum_h pi_h exp(-psi_nh),
 

@@ -96,7 +96,7 @@ class Flip:
         return np.array([right, 1.0, wrong]) / (right + 1.0 + wrong)
 
     def constraint(self, made: bool) -> Cardinality:
-        """Somebody is at the place, or nobody."""
+        """At least one person at the place, or none."""
         return Cardinality(self.group, np.array(1), 1, +1 if made != self.occupied else -1)
 
 
@@ -161,7 +161,7 @@ def _with_expected(
     scene: Scene,
     expected: Floats,
 ) -> tuple[list[Int64s], NDArray[np.bool_]]:
-    """The places and, in the stead of empty ones around them, those where somebody is expected and nobody found."""
+    """The places; empty ones near a person who is expected and not found are replaced by that one."""
     centres, found = scene.ground.centres().reshape(-1, 2), leaf.q[:, 1] > 0.5
     within = found | True if criterion.within is None else criterion.within
     cells = [int(np.linalg.norm(centres - point, axis=-1).argmin()) for point in expected]
