@@ -43,7 +43,7 @@ def measure(data: Path, network: Network, subset: str, name: str, step: int, str
         strength: [round(100 * mean_iou([example.truth], [mode.labeling()]), 3) for mode in solutions]
         for strength, solutions in found.items()
     }
-    return {"network": network, "set": subset, "image": name, "ious": ious}
+    return {"network": network, "set": subset, "image": name, "step": step, "ious": ious}
 
 
 def gains(rows: Sequence[Row]) -> dict[str, Gains]:

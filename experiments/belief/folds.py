@@ -47,8 +47,8 @@ def own_field(rows: Sequence[Row]) -> FieldModel:
 def measure_folds(cases: Sequence[SavedCase], choose: ChooseField = default_field) -> list[Row]:
     """A row of measurements for every case, by a model that is fitted to the images of other folds.
 
-    Folds are by image, so that both networks share them.  Cases are loaded one after the other, twice: they would not
-    fit into memory together.
+    Folds are by image, so that both networks and all sizes share them.  Cases are loaded one after the other, twice:
+    they would not fit into memory together.
     """
     names = sorted({case.name for case in cases})
     fold_of = [names.index(case.name) % FOLDS for case in cases]
@@ -109,6 +109,7 @@ def measure(case: Case, model: FieldModel, exponent: float) -> Row:
         "network": case.network,
         "set": case.subset,
         "image": case.example.name,
+        "step": step,
         "losses": _losses(case, image, posterior, exponent),
         "scores_iou": _iou(truth, case.example.probs.argmax(-1)),
         "deeplab_iou": _iou(truth, deeplab[case.deeplab.root_mode]),
@@ -131,6 +132,7 @@ def measure(case: Case, model: FieldModel, exponent: float) -> Row:
         "n_modes": len(ious),
         "close_pairs": _close_pairs(labelings),
         "straight": [straight_edge(labels != labelings[0], case.example.image) for labels in labelings[1:]],
+        "straight_truth": [straight_edge(truth == label, case.example.image) for label in _objects(truth)],
     }
 
 
@@ -187,6 +189,11 @@ def _close_pairs(labelings: Labels) -> tuple[int, int]:
     n = len(labelings)
     pairs = [(j, k) for j in range(n) for k in range(j)]
     return sum(float((labelings[j] != labelings[k]).mean()) < DISTINCT for j, k in pairs), len(pairs)
+
+
+def _objects(truth: Labels) -> list[int]:
+    """The annotated labels but the background."""
+    return [int(label) for label in np.unique(truth) if label not in (0, VOID)]
 
 
 def _iou(truth: Labels, labels: Labels) -> float:

@@ -106,6 +106,10 @@ class SavedCase:
         """Of the image."""
         return str(self.row["image"])
 
+    def is_of(self, network: Network, step: int) -> bool:
+        """Whether these are scores of a network at one size of the images."""
+        return (self.network, self.step) == (network, step)
+
     def load(self, model: FieldModel) -> Case:
         """The modes of the image in the field of a model, which is the default model but for the exponent.
 

@@ -32,16 +32,27 @@ def write_page(results: dict[str, Any], out: Path) -> Path:
 def page_text(results: dict[str, Any]) -> str:
     """The Markdown of the page."""
     made_by = results["made_by"]
-    return PageTemplate.read("belief").fill(
-        losses=_losses(results["rows"], results["own"]),
-        diverse=_diverse(results["diverse"]),
-        tables="\n\n".join(
-            _section(network, *(_of(results[which], network) for which in ("rows", "own", "diverse")))
-            for network in TITLES
-        ),
-        size="full size" if made_by["step"] == 1 else f"1/{made_by['step']} of the size",
+    template = PageTemplate.read("belief")
+    return template.fill(
+        sizes="\n\n".join(_of_size(template, results, step) for step in made_by["steps"]),
         command=made_by["command"],
         versions=version_list(made_by),
+    )
+
+
+def _of_size(template: PageTemplate, results: dict[str, Any], step: int) -> str:
+    """The part of the page on one size of the images."""
+    rows, own, diverse = (
+        [row for row in results[which] if row["step"] == step] for which in ("rows", "own", "diverse")
+    )
+    return template.fill(
+        "size",
+        size="Full size" if step == 1 else f"1/{step} of the size",
+        losses=_losses(rows, own),
+        diverse=_diverse(diverse),
+        tables="\n\n".join(
+            _section(network, *(_of(some, network) for some in (rows, own, diverse))) for network in TITLES
+        ),
     )
 
 
@@ -49,7 +60,8 @@ def _losses(rows: Sequence[Row], own: Sequence[Row]) -> str:
     """Mean losses of pixels, the network's own probabilities first."""
     body = [[name, *(_mean_loss(_of(rows, network), name) for network in TITLES)] for name in rows[0]["losses"]]
     body[-1][0] = HEADS[2]
-    body.append([HEADS[3], *(_mean_loss(_of(own, network), "model") for network in TITLES)])
+    if own:
+        body.append([HEADS[3], *(_mean_loss(_of(own, network), "model") for network in TITLES)])
     return markdown_table(("", *(title.lower() for title in TITLES.values())), body)
 
 
@@ -67,9 +79,10 @@ def _diverse(rows: Sequence[Row]) -> str:
 
 
 def _section(network: str, rows: Sequence[Row], own: Sequence[Row], diverse: Sequence[Row]) -> str:
-    both = [[*table(some), *above_diverse(some, diverse)] for some in (rows, own)]
-    body = [(*cells, alone[-1]) for cells, alone in zip(*both, strict=True)]
-    return f"## {TITLES[network]} ({len(rows)} images)\n\n{markdown_table(HEADS, body)}"
+    """The table of a network, with a column for its own model if that was measured."""
+    parts = [[*table(some), *above_diverse(some, diverse)] for some in (rows, own) if some]
+    body = [(*cells[0], *(alone[-1] for alone in cells[1:])) for cells in zip(*parts, strict=True)]
+    return f"### {TITLES[network]} ({len(rows)} images)\n\n{markdown_table(HEADS[: len(parts) + 2], body)}"
 
 
 def _of(rows: Sequence[Row], network: str) -> list[Row]:

@@ -1,4 +1,4 @@
-"""`python -m experiments belief` on two small images."""
+"""`python -m experiments belief` on two small images in two sizes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from experiments.__main__ import app
 
-SIZE = 20
+SIZE = 24
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def stills(tmp_path):
 
 def test_every_row_is_printed(stills):
     folders = ["--work", str(stills / "work"), "--out", str(stills / "out")]
-    command = ["belief", "--data", str(stills), "--step", "1", "--workers", "1", *folders]
+    command = ["belief", "--data", str(stills), "--step", "2", "--step", "1", "--workers", "1", *folders]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert result.exit_code == 0
     page = (stills / "out" / "belief.md").read_text()
@@ -55,9 +55,10 @@ def test_every_row_is_printed(stills):
         "best of the first 8 above that of DivMBest",
         "best of 8 without an end of the list above that of DivMBest",
     ):
-        assert page.count(row) == 2
+        assert page.count(row) == 4
     results = json.loads((stills / "out" / "belief.json").read_text())
+    assert [row["step"] for row in results["rows"]] == [2] * 12 + [1] * 12
+    assert len(results["own"]) == 12  # of the first size
     for rows in (results["rows"], results["own"]):
-        assert len(rows) == 12
         assert all(row["ious"][0] > 50 for row in rows)
-    assert len(results["diverse"]) == 12
+    assert [row["step"] for row in results["diverse"]] == [2] * 12 + [1] * 12
