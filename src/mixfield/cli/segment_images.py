@@ -168,7 +168,7 @@ def segment_folder(
 
 def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
     """Print the modes with their questions; with ``nats`` their bounds and the weights of the energy too."""
-    from mixfield.reports.about import ONE_HOT, TWO_PROBABILITIES, weight_name
+    from mixfield.reports.about import ONE_HOT, two_probabilities, weight_name
     from mixfield.reports.page import percent
 
     modes, rows = facts["modes"], []
@@ -181,8 +181,8 @@ def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
     last = "question" if facts["calibrated"] else "difference"
     print_table(title, ("", weight_name(facts["calibrated"]), *heads, last), rows, texts=(last,))
     say(*(f"note: {note}" for note in facts["notes"]))
-    if facts["calibrated"] and len(modes) > 1:
-        say(TWO_PROBABILITIES)
+    if explained := two_probabilities(facts["calibrated"], len(modes)):
+        say(explained)
     if nats and facts["one_hot"]:
         say(ONE_HOT)
 

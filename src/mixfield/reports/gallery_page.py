@@ -15,6 +15,7 @@ from mixfield.errors import FileFormatError
 from mixfield.io.documents import read_json
 from mixfield.io.images import read_image, read_label_map
 from mixfield.io.names import read_names
+from mixfield.reports.about import two_probabilities
 from mixfield.reports.data_uri import photo_uri, subsampled
 from mixfield.reports.doubt import expected_error_of_modes
 from mixfield.reports.page import Page, html_table, legend, percent, section
@@ -113,10 +114,11 @@ def _names(images: Sequence[SegmentedImage]) -> tuple[str, ...]:
 
 def _lead(images: Sequence[SegmentedImage]) -> str:
     single = sum(len(image.weights) == 1 for image in images)
+    explained = two_probabilities(any(i.calibrated for i in images), max(len(i.weights) for i in images))
     return (
-        f"{len(images)} images, the most doubtful first; {single} without doubt, with one mode. <b>Doubt</b> is the "
-        "share of pixels whose label is expected to be another than in mode 1: 1 minus the probability of that label, "
-        "averaged over the pixels."
+        f"{len(images)} images, the most doubtful first; {single} without doubt, with one mode. "
+        "<b>Doubt</b> is the share of pixels whose label is expected to be another than in mode 1: 1 minus the probability of that label, "
+        f"averaged over the pixels. {explained}"
     )
 
 

@@ -11,6 +11,7 @@ from page_examples import random_posterior
 
 import mixfield as mf
 from mixfield.errors import FileFormatError
+from mixfield.reports.about import TWO_PROBABILITIES
 from mixfield.reports.gallery_page import MAX_CARDS, SegmentedImage, gallery_page, segmented_images
 from mixfield.reports.segmentation import Given, write_segmentation
 
@@ -57,7 +58,16 @@ def test_doubt_is_that_of_the_marginals(results, tmp_path):
     found = {image.folder.name: image for image in segmented_images(results)}
     assert found["calibrated"].doubt == facts["doubt"]
     assert next(iter(found)) == "calibrated"
-    assert "1 minus the probability of that label" in gallery_page(results, title="all")
+    page = gallery_page(results, title="all")
+    assert "1 minus the probability of that label" in page
+    assert (TWO_PROBABILITIES in page) == (len(post.modes) > 1)
+
+
+def test_the_two_probabilities_of_calibrated_modes_are_explained(results):
+    assert TWO_PROBABILITIES not in gallery_page(results, title="all")
+    path = results / "doubtful" / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"calibrated": True}))
+    assert TWO_PROBABILITIES in gallery_page(results, title="all")
 
 
 def test_results_of_earlier_versions_have_the_doubt_of_their_modes(results):
