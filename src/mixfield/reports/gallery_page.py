@@ -18,7 +18,7 @@ from mixfield.io.names import read_names
 from mixfield.reports.about import two_probabilities
 from mixfield.reports.data_uri import photo_uri, subsampled
 from mixfield.reports.doubt import expected_error_of_modes
-from mixfield.reports.page import Page, html_table, legend, percent, section
+from mixfield.reports.page import Page, html_table, legend, number_of, percent, section
 from mixfield.reports.segmentation import NAMES
 from mixfield.reports.segmentation_figure import changed_overlay, displayed, label_overlay
 
@@ -116,9 +116,9 @@ def _lead(images: Sequence[SegmentedImage]) -> str:
     single = sum(len(image.weights) == 1 for image in images)
     explained = two_probabilities(any(i.calibrated for i in images), max(len(i.weights) for i in images))
     return (
-        f"{len(images)} images, the most doubtful first; {single} without doubt, with one mode. "
-        "<b>Doubt</b> is the share of pixels whose label is expected to be another than in mode 1: 1 minus the probability of that label, "
-        f"averaged over the pixels. {explained}"
+        f"{number_of(len(images), 'image')}, the most doubtful first; {single} without doubt, with one mode. "
+        "<b>Doubt</b> is the share of pixels whose label is expected to be another than in mode 1: 1 minus the "
+        f"probability of that label, averaged over the pixels. {explained}"
     )
 
 
