@@ -39,7 +39,8 @@ class SegmentedImage:
     weights, differs : of each mode: its weight, and the share of pixels in which it differs from mode 1.
     labels : that occur in any mode.
     about : what the second mode is about, empty where there is none or the summary does not say it.
-    doubt : `expected_error` of the posterior, that of the modes where the summary is of an earlier version.
+    doubt : `expected_error` of the posterior.
+    by_modes : whether ``doubt`` is that of the modes instead, as the summary is of an earlier version.
     calibrated : whether the weights are.
     """
 
@@ -49,6 +50,7 @@ class SegmentedImage:
     labels: tuple[int, ...]
     about: str
     doubt: float
+    by_modes: bool
     calibrated: bool
 
     @property
@@ -78,6 +80,7 @@ def _read_summary(folder: Path) -> SegmentedImage:
             labels=tuple(sorted({int(label) for mode in modes for label in mode["labels"]})),
             about=str(modes[1].get("about", "")) if len(modes) > 1 else "",
             doubt=float(content.get("doubt", by_modes)),
+            by_modes="doubt" not in content,
             calibrated=bool(content.get("calibrated", False)),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -115,10 +118,11 @@ def _names(images: Sequence[SegmentedImage]) -> tuple[str, ...]:
 def _lead(images: Sequence[SegmentedImage]) -> str:
     single = sum(len(image.weights) == 1 for image in images)
     explained = two_probabilities(any(i.calibrated for i in images), max(len(i.weights) for i in images))
+    earlier = "For results of earlier versions, it is the share in which each mode differs, times its weight. "
     return (
         f"{number_of(len(images), 'image')}, the most doubtful first; {single} without doubt, with one mode. "
         "<b>Doubt</b> is the share of pixels whose label is expected to be another than in mode 1: 1 minus the "
-        f"probability of that label, averaged over the pixels. {explained}"
+        f"probability of that label, averaged over the pixels. {earlier * any(i.by_modes for i in images)}{explained}"
     )
 
 

@@ -72,10 +72,12 @@ def test_the_two_probabilities_of_calibrated_modes_are_explained(results):
 
 def test_results_of_earlier_versions_have_the_doubt_of_their_modes(results):
     path = results / "doubtful" / "summary.json"
+    assert "earlier versions" not in gallery_page(results, title="all")
     summary = json.loads(path.read_text())
     del summary["doubt"], summary["calibrated"]
     path.write_text(json.dumps(summary))
     assert segmented_images(results)[0].doubt == pytest.approx(0.5 / (1 + np.exp(0.1)))
+    assert "For results of earlier versions, it is the share" in gallery_page(results, title="all")
 
 
 def test_cards_have_pictures_names_and_links(results):
@@ -100,8 +102,8 @@ def test_only_the_most_doubtful_have_pictures(results, monkeypatch):
 
 
 def test_equal_doubt_is_ordered_by_the_largest_difference(tmp_path):
-    one = SegmentedImage(tmp_path / "a", (1.0, 0.0), (0.0, 0.1), (0,), "", 0.0, calibrated=False)
-    two = SegmentedImage(tmp_path / "b", (1.0, 0.0), (0.0, 0.4), (0,), "", 0.0, calibrated=False)
+    one = SegmentedImage(tmp_path / "a", (1.0, 0.0), (0.0, 0.1), (0,), "", 0.0, by_modes=False, calibrated=False)
+    two = SegmentedImage(tmp_path / "b", (1.0, 0.0), (0.0, 0.4), (0,), "", 0.0, by_modes=False, calibrated=False)
     assert sorted([one, two], key=lambda image: image.order) == [two, one]
 
 
