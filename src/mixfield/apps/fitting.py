@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays
 from mixfield._pictures import intensities
 from mixfield.apps.evidence import probabilities
-from mixfield.apps.field_model import FieldModel, Measure
+from mixfield.apps.field_model import SEARCHED, FieldModel, Measure
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.mode_calibration import (
     NEUTRAL,
@@ -45,7 +45,6 @@ SETTINGS = tuple(
         EXPONENTS, ((1.0, 67.0, 3.0, 1.4), (1.0, 40.0, 8.0, 1.5), (0.5, 40.0, 8.0, 2.5), (3.0, 67.0, 3.0, 4.0))
     )
 )
-MODES = 8  # of each image, whose changes are the questions to calibrate
 PIXELS = 2000  # of each image, on which likelihoods are measured
 BLENDS = tuple(Blend(*pair) for pair in ((0.1, 0.8), (0.2, 0.7), (0.4, 0.5), (0.0, 1.0)))  # tried with each setting
 BALANCES = (0.0, 0.1)  # to choose from by mean IoU
@@ -173,7 +172,7 @@ def _mean_field(energy: DenseCRF, solver: Solver | None) -> Mode:
 def _modes(image: Example, model: FieldModel, solver: Solver | None, steps: _Steps) -> Modes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        posterior = model.modes(image.probs, image.picture, MODES, solver=solver)
+        posterior = model.modes(image.probs, image.picture, SEARCHED, solver=solver)
     return steps.done(summary(image, posterior))
 
 

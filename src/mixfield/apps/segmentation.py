@@ -166,7 +166,8 @@ def segment(
         label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
         resolution with the same aspect ratio is resized; (L, H, W) is accepted if (H, W, L) does not fit the image.
     n_modes : largest number of segmentations.  Alternatives that are improbable or nearly the same as another one are
-        left out; if none is left, ``notes`` says that there is no doubt.
+        left out; if none is left, ``notes`` and ``calibration.without_doubt`` say that there is no doubt.  The search
+        is the same for 2 to 8, so that the first alternatives are too; 1 is the mean field alone, without a search.
     model : of the field, fitted by `mixfield.fit`; ``FieldModel.default()`` by default.
     kernels : of a dense CRF without a model, such as ``Kernels.deeplab()``: the weights are those of the paper, nearly
         one-hot on photographs, and fewer modes than ``n_modes`` come with a `FewerModesWarning`.  Without model and

@@ -37,6 +37,7 @@ class SegmentedImage:
     weights, differs : of each mode: its weight, and the share of pixels in which it differs from mode 1.
     labels : that occur in any mode.
     about : what the second mode is about, empty where there is none or the summary does not say it.
+    without_doubt : alternatives were looked for, and none is worth a slot.
     """
 
     folder: Path
@@ -44,6 +45,7 @@ class SegmentedImage:
     differs: tuple[float, ...]
     labels: tuple[int, ...]
     about: str = ""
+    without_doubt: bool = False
 
     @property
     def doubt(self) -> float:
@@ -73,6 +75,7 @@ def _read_summary(folder: Path) -> SegmentedImage:
             tuple(float(mode["differs"]) for mode in modes),
             tuple(sorted({int(label) for mode in modes for label in mode["labels"]})),
             str(modes[1].get("about", "")) if len(modes) > 1 else "",
+            bool(content.get("without_doubt", False)),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path} is not the summary of a segmentation: {error}") from None
@@ -107,9 +110,9 @@ def _names(images: Sequence[SegmentedImage]) -> tuple[str, ...]:
 
 
 def _lead(images: Sequence[SegmentedImage]) -> str:
-    single = sum(len(image.weights) == 1 for image in images)
+    sure = sum(image.without_doubt for image in images)
     return (
-        f"{len(images)} images, the most doubtful first; {single} without doubt, with one mode. <b>Doubt</b> is the "
+        f"{len(images)} images, the most doubtful first; {sure} without doubt, with one mode. <b>Doubt</b> is the "
         "share of pixels whose label is expected to be another than in mode 1: the share in which each mode differs, "
         "times its weight."
     )
@@ -134,7 +137,8 @@ def _card(image: SegmentedImage) -> str:
 
 def _doubt(image: SegmentedImage) -> str:
     count = len(image.weights)
-    return f"doubt {percent(image.doubt)}; {count} modes" if count > 1 else "no doubt"
+    one = "no doubt" if image.without_doubt else "one mode"
+    return f"doubt {percent(image.doubt)}; {count} modes" if count > 1 else one
 
 
 def _figure(picture: NDArray[np.uint8], caption: str, name: str) -> str:

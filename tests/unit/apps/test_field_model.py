@@ -90,6 +90,53 @@ def test_weights_are_those_of_the_nearest_hypotheses(doubtful):
     np.testing.assert_allclose(two.weights, np.bincount(nearest, everything.weights))
 
 
+def several_doubts():
+    """Six fields of colours, each of which may have another label, some rather than others."""
+    tiles = np.arange(6).reshape(2, 3).repeat(14, 0).repeat(14, 1)
+    image = np.stack([40 * tiles, 255 - 40 * tiles, 30 + (tiles % 2) * 150], -1).astype(np.uint8)
+    return image, np.stack([[0.9 - 0.07 * k, 0.05 + 0.07 * k, 0.05] for k in range(6)])[tiles]
+
+
+@pytest.mark.parametrize("search", [None, PLAIN.kernels])
+def test_the_number_of_modes_is_a_maximum(search):
+    """It shortens the list, and changes neither the alternatives nor their questions."""
+    model = replace(PLAIN, search=search, kernels=replace(PLAIN.kernels, smooth_weight=1, weight=2))
+    lists = [mf.segment(*several_doubts(), count, model=model) for count in range(1, 9)]
+    assert len(lists[-1].modes) > 4
+    for count, posterior in enumerate(lists, 1):
+        assert len(posterior.modes) == min(count, len(lists[-1].modes))
+        np.testing.assert_array_equal(posterior.labelings(), lists[-1].labelings()[:count])
+        np.testing.assert_array_equal(posterior.modes[0].marginals, lists[-1].modes[0].marginals)
+        asked = [(one.caption(), one.probability) for one in questions(posterior)]
+        assert asked == [(one.caption(), one.probability) for one in questions(lists[-1])][: count - 1]
+    assert len(mf.segment(*several_doubts(), 12, model=model).modes) >= len(lists[-1].modes)
+
+
+def test_one_mode_is_the_mean_field_without_a_search(monkeypatch):
+    def no_search(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("mixfield.apps.field_model.changes_of", no_search)
+    posterior = mf.segment(*several_doubts(), 1, model=replace(PLAIN, search=PLAIN.kernels))
+    assert len(posterior.modes) == 1
+
+
+def test_only_a_search_finds_no_doubt(doubtful):
+    model = replace(PLAIN, least_gain=9.0)
+    one, two = (mf.segment(*doubtful, count, model=model) for count in (1, 2))
+    assert len(one.modes) == len(two.modes) == 1
+    assert (one.calibration.without_doubt, two.calibration.without_doubt) == (False, True)
+    assert one.notes == ()
+    alone = mf.segment(*doubtful, 4, model=replace(model, kernels=None))
+    assert not alone.calibration.without_doubt
+    assert alone.notes == ()
+
+
+def test_a_note_says_why_segmentations_are_missing(doubtful):
+    few, all_useful = (mf.segment(*doubtful, count, model=PLAIN) for count in (2, 9))
+    assert few.notes == (f"offered the 2 most useful of {len(all_useful.modes)} segmentations",)
+
+
 def test_without_kernels_the_scores_alone_decide(doubtful):
     image, probs = doubtful
     posterior = mf.segment(image, probs, model=replace(PLAIN, kernels=None))
