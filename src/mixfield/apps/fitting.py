@@ -134,14 +134,13 @@ def example(
 ) -> Example:
     picture = intensities(image)
     probs = probabilities(scores, picture.shape[:2], logits=logits)
-    probs = probs / probs.sum(-1, keepdims=True)
     labels = np.asarray(truth)
     _arrays.check_shape("truths", labels, picture.shape[:2], "= (height, width) of its image")
     known = np.flatnonzero((labels.ravel() != void) & (labels.ravel() < probs.shape[-1]))
     if len(known) == 0:
         raise MixfieldError("truths must hold pixels that count, got an image of nothing but void")
     pixels = rng.choice(known, min(PIXELS, len(known)), replace=False)
-    return Example(picture, probs.astype(np.float32), np.where(labels == void, VOID, labels).astype(np.int64), pixels)
+    return Example(picture, probs, np.where(labels == void, VOID, labels).astype(np.int64), pixels)
 
 
 def _model(exponent: float, kernels: Kernels | None) -> FieldModel:

@@ -162,7 +162,7 @@ def segment(
     ----------
     image : (H, W) or (H, W, channels).  The dtype determines the range: 0 to 255 for ``uint8`` and other integers, 0 to
         65535 for ``uint16``, 0 to 1 for floats, or ``bool``.  The fourth of four channels is alpha and dropped.
-    scores : (H, W, L) probabilities, which need not sum to one and may be zero; or (H, W) floats, the probability of
+    scores : (H, W, L) probabilities, which may be zero and are divided by their sums; or (H, W) floats, the probability of
         label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
         resolution with the same aspect ratio is resized; (L, H, W) is accepted if (H, W, L) does not fit the image.
     n_modes : largest number of segmentations.  Alternatives that are improbable or nearly the same as another one are

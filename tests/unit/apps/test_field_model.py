@@ -244,6 +244,21 @@ def test_the_balance_favours_labels_of_few_pixels_that_occur():
     np.testing.assert_allclose(change, [0.2 * np.log(shares[0]), 0.2 * np.log(shares[1]), 0.0], atol=1e-6)
 
 
+def test_the_scale_of_scores_does_not_matter():
+    """Nor do logits instead of probabilities: costs, alternatives and marginals are the same."""
+    image, probs = several_doubts()
+    probs[..., 2] += np.random.default_rng(0).uniform(0, 0.2, image.shape[:2])
+    probs /= probs.sum(-1, keepdims=True)
+    model = replace(PLAIN, search=PLAIN.kernels, balance=0.1)
+    expected = mf.segment(image, probs, model=model)
+    uneven = probs * np.linspace(0.01, 3, image.shape[1])[:, None]
+    for scores, logits in ((0.01 * probs, False), (uneven, False), (np.float16(probs), False), (np.log(probs), True)):
+        found = mf.segment(image, scores, model=model, logits=logits)
+        np.testing.assert_array_equal(found.labelings(), expected.labelings())
+        np.testing.assert_allclose(found.weights, expected.weights, atol=2e-3)
+        np.testing.assert_allclose(found.marginals(), expected.marginals(), atol=3e-3)
+
+
 def test_the_share_of_a_label_has_a_floor():
     probs = np.full((100, 100, 2), [0.999, 0.001])
     probs[0, 0] = [0.1, 0.9]
