@@ -94,6 +94,11 @@ class FieldModel:
         """The model that ships, fitted on photographs with the scores of two networks of different strength."""
         return _default()
 
+    @property
+    def has_alternatives(self) -> bool:
+        """Whether a field of the model may have several modes, which needs kernels."""
+        return self.kernels is not None or self.search is not None
+
     def energy(
         self,
         probs: NDArray[np.floating],
@@ -129,7 +134,7 @@ class FieldModel:
         The search is the same for all numbers up to `SEARCHED`; for one, it is the mean field alone.
         """
         energy = self.energy(probs, image, origin) if energy is None else energy
-        count = searched(n_modes)
+        count = searched(n_modes) if self.has_alternatives else 1
         if self.search is None or count == 1:
             return infer(energy, count, rng=rng, solver=solver, progress=progress)
         stronger = DenseCRF(log_costs(probs, FLOOR), self.search.pairwise(image, origin))
@@ -161,7 +166,7 @@ class FieldModel:
 
     def _is_sure(self, kept: Sequence[int], n_modes: int | None) -> bool:
         """Whether alternatives were looked for, and none is worth a slot."""
-        return len(kept) == 1 and n_modes != 1 and (self.kernels is not None or self.search is not None)
+        return len(kept) == 1 and n_modes != 1 and self.has_alternatives
 
     def offered(
         self,
@@ -208,7 +213,13 @@ class FieldModel:
             content = tomllib.loads(_files.read_bytes(path, LARGEST).decode("utf-8"))
         except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{path} is not a field model: {error}") from None
-        if content.get("format") != FORMAT or content.get("version") != VERSION:
+        version = content.get("version")
+        if content.get("format") == FORMAT and isinstance(version, int) and version != VERSION:
+            way_out = "fit it again with mixfield fit" if version < VERSION else "a newer mixfield reads it"
+            raise FileFormatError(
+                f"{path} is a field model of version {version}, this mixfield reads version {VERSION}; {way_out}"
+            )
+        if content.get("format") != FORMAT or version != VERSION:
             raise FileFormatError(
                 f'{path} is not a field model of this version: it must begin with format = "{FORMAT}" and '
                 f"version = {VERSION}"
@@ -219,6 +230,19 @@ class FieldModel:
             raise FileFormatError(f"{path} is damaged: {error} is missing") from None
         except (TypeError, ValueError, AttributeError, OverflowError, MixfieldError) as error:
             raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def given_or_default(model: FieldModel | None, kernels: Kernels | None) -> FieldModel | Kernels:
+    """The one that is given, or the model that ships."""
+    if model is not None and kernels is not None:
+        raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
+    if not isinstance(model, FieldModel | None):
+        raise MixfieldError(f"model must be a FieldModel, got {type(model).__name__}; read a file by FieldModel.load")
+    if not isinstance(kernels, Kernels | None):
+        raise MixfieldError(f"kernels must be mf.Kernels, such as Kernels.deeplab(), got {type(kernels).__name__}")
+    if model is not None:
+        return model
+    return FieldModel.default() if kernels is None else kernels
 
 
 def label_shares(probs: NDArray[np.floating]) -> Floats:

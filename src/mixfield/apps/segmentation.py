@@ -15,12 +15,12 @@ from mixfield._pictures import intensities
 from mixfield._progress import Progress
 from mixfield.apps.blockwise import LARGEST_WHOLE, segment_blockwise
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
-from mixfield.apps.field_model import FieldModel
+from mixfield.apps.field_model import FieldModel, given_or_default
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.strokes import is_strokes, segment_strokes
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.errors import FewerModesWarning, MixfieldError
+from mixfield.errors import FewerModesWarning
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.dispatch import critical_temperature
@@ -79,7 +79,8 @@ def segmentation_energy(
     """The dense CRF that `segment` solves with kernels, by default those of DeepLab; the parameters are those of
     `segment`."""
     probs, picture = _evidence(image, scores, logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels)
-    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels.deeplab()))
+    chosen = given_or_default(None, Kernels.deeplab() if kernels is None else kernels)
+    return DenseCRF.from_probabilities(probs, picture, **asdict(chosen))
 
 
 def _evidence(
@@ -108,17 +109,10 @@ def segmentation_field(
 
 
 def _field(probs: Float32s, picture: Float32s, model: FieldModel | None, kernels: Kernels | None) -> SegmentationField:
-    chosen = _chosen(model, kernels)
+    chosen = given_or_default(model, kernels)
     if isinstance(chosen, Kernels):
         return SegmentationField(DenseCRF.from_probabilities(probs, picture, **asdict(chosen)))
     return SegmentationField(chosen.energy(probs, picture), Evidence(chosen, probs, picture))
-
-
-def _chosen(model: FieldModel | None, kernels: Kernels | None) -> FieldModel | Kernels:
-    """The one that is given, or the model that ships."""
-    if model is not None and kernels is not None:
-        raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
-    return model or kernels or FieldModel.default()
 
 
 def solve_field(
@@ -162,8 +156,8 @@ def segment(
     ----------
     image : (H, W) or (H, W, channels).  The dtype determines the range: 0 to 255 for ``uint8`` and other integers, 0 to
         65535 for ``uint16``, 0 to 1 for floats, or ``bool``.  The fourth of four channels is alpha and dropped.
-    scores : (H, W, L) probabilities, which may be zero and are divided by their sums; or (H, W) floats, the probability of
-        label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
+    scores : (H, W, L) probabilities, which may be zero and are divided by their sums; or (H, W) floats, the probability
+        of label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
         resolution with the same aspect ratio is resized; (L, H, W) is accepted if (H, W, L) does not fit the image.
     n_modes : largest number of segmentations.  Alternatives that are improbable or nearly the same as another one are
         left out; if none is left, ``notes`` and ``calibration.without_doubt`` say that there is no doubt.  The search
@@ -208,7 +202,7 @@ def segment(
         )
     probs, picture = _evidence(image, scores, logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels)
     if n_modes == 1 and probs.size > LARGEST_WHOLE:
-        return segment_blockwise(probs, picture, _chosen(model, kernels), solver=solver, progress=progress)
+        return segment_blockwise(probs, picture, given_or_default(model, kernels), solver=solver, progress=progress)
     field = _field(probs, picture, model, kernels)
     del probs, picture  # copies, if the scores are not in single precision
     return solve_field(field, n_modes, rng=rng, solver=solver, progress=progress)

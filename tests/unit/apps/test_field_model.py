@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.apps import segmentation_energy
 from mixfield.apps.change_features import Logistic
 from mixfield.apps.field_model import FieldModel, Measure
 from mixfield.apps.questions import questions
@@ -175,6 +176,26 @@ def test_a_model_or_kernels_not_both(doubtful):
         mf.segment(*doubtful, model=PLAIN, kernels=mf.Kernels())
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"model": "model.toml"}, "model must be a FieldModel, got str; read a file by FieldModel.load"),
+        ({"kernels": {}}, "kernels must be mf.Kernels.*got dict"),
+        ({"model": mf.Kernels()}, "got Kernels"),
+    ],
+)
+def test_other_things_than_models_and_kernels_are_refused(doubtful, tmp_path, options, sentence):
+    with pytest.raises(MixfieldError, match=sentence):
+        mf.segment(*doubtful, **options)
+    with pytest.raises(MixfieldError, match=sentence):
+        mf.segment_large(*doubtful, tmp_path / "labels.npy", **options)
+
+
+def test_kernels_of_an_energy_are_not_ignored(doubtful):
+    with pytest.raises(MixfieldError, match=r"kernels must be mf\.Kernels"):
+        segmentation_energy(*doubtful, kernels={})
+
+
 def test_with_kernels_the_weights_are_those_of_the_paper(doubtful):
     posterior = mf.segment(*doubtful, n_modes=2, kernels=mf.Kernels.deeplab())
     assert posterior.calibration is None
@@ -203,7 +224,9 @@ def test_saved_and_loaded(tmp_path, model):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda text: text.replace("version = 4", "version = 3"), "of this version"),
+        (lambda text: text.replace("version = 4", "version = 3"), "of version 3, .* 4; fit it again with mixfield fit"),
+        (lambda text: text.replace("version = 4", "version = 5"), "of version 5, .* 4; a newer mixfield reads it"),
+        (lambda text: text.replace("version = 4", 'version = "4"'), "of this version"),
         (lambda text: text.replace("exponent = 1.0", 'exponent = "x"', 1), "damaged"),
         (lambda text: text.replace("sxy = 5.0", "sxy = -5.0"), "damaged"),
         (lambda text: text.replace("parts = true", "parts = 1"), "parts must be true or false"),
