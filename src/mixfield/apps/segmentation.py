@@ -20,12 +20,12 @@ from mixfield.apps.kernels import Kernels
 from mixfield.apps.strokes import is_strokes, segment_strokes
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.errors import FewerModesWarning
+from mixfield.errors import MixfieldWarning
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.dispatch import critical_temperature
 from mixfield.solvers.free_energy import entropies
-from mixfield.solvers.mean_field import mean_field
+from mixfield.solvers.mean_field import mean_field, warn_if_doubtful
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
@@ -130,9 +130,12 @@ def solve_field(
     given = field.evidence
     model, probs, picture = given.model, given.probs, given.image
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum, fewer need no note
+        # n_modes is a maximum, fewer need no note, nor do modes that are not offered
+        warnings.simplefilter("ignore", MixfieldWarning)
         posterior = model.modes(probs, picture, n_modes, energy=field.energy, rng=rng, solver=solver, progress=progress)
-    return model.calibrate(replace(posterior, notes=()), probs, picture, n_modes)
+    offered = model.calibrate(replace(posterior, notes=()), probs, picture, n_modes)
+    warn_if_doubtful(offered.modes)
+    return offered
 
 
 def segment(
