@@ -137,8 +137,33 @@ class FieldModel:
         count = searched(n_modes) if self.has_alternatives else 1
         if self.search is None or count == 1:
             return infer(energy, count, rng=rng, solver=solver, progress=progress)
-        stronger = DenseCRF(log_costs(probs, FLOOR), self.search.pairwise(image, origin))
-        found = infer(stronger, count, rng=rng, solver=solver, progress=progress)
+        found = self.stronger_modes(probs, image, count, rng=rng, solver=solver, progress=progress, origin=origin)
+        return self.alternatives(found, probs, image, energy=energy, solver=solver)
+
+    def stronger_modes(
+        self,
+        probs: NDArray[np.floating],
+        image: NDArray[Any],
+        count: int,
+        *,
+        origin: Sequence[int] = (),
+        **options: Any,
+    ) -> MixturePosterior:
+        """Modes of the field of `search`, whatever the other settings are; the options are those of `infer`."""
+        kernels = self.search or Kernels.deeplab()
+        return infer(DenseCRF(log_costs(probs, FLOOR), kernels.pairwise(image, origin)), count, **options)
+
+    def alternatives(
+        self,
+        found: MixturePosterior,
+        probs: NDArray[np.floating],
+        image: NDArray[Any],
+        *,
+        energy: DenseCRF | None = None,
+        solver: Solver | None = None,
+    ) -> MixturePosterior:
+        """The mean field of `energy` and its alternatives, from ``found`` by `stronger_modes`."""
+        energy = self.energy(probs, image) if energy is None else energy
         return changes_of(found, energy, image, probs, parts=self.parts, solver=solver)
 
     def calibrate(
@@ -282,7 +307,7 @@ def _reordered(
     elif hidden and len(kept) == n_modes:
         notes = (*notes, f"offered the {n_modes} most useful of {found} segmentations")
     elif hidden:
-        notes = (*notes, f"left out {hidden} of {found} segmentations: improbable, too similar, or with hard edges")
+        notes = (*notes, f"left out {hidden} of {found} segmentations: improbable, too similar, or with straight edges")
     return replace(posterior, modes=tuple(posterior.modes[k] for k in kept), tree=tree, notes=notes)
 
 

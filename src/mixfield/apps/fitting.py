@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product, zip_longest
@@ -38,6 +38,7 @@ from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 Floats = NDArray[np.float64]
+Choice = tuple[int, int]  # numbers of a setting and of a balance
 Result = TypeVar("Result")
 
 EXPONENTS = (0.6, 0.7, 0.8, 1.0)
@@ -106,7 +107,7 @@ def fit(
         (setting, balance): replace(_model(*settings[setting]), search=search, balance=BALANCES[balance])
         for setting, balance in (of_all, *of_folds)
     }
-    modes = [steps.done({one: _modes(image, blank, solver) for one, blank in blanks.items()}) for image in examples]
+    modes = [steps.done(_modes(image, blanks, solver)) for image in examples]
     judged: dict[int, _Judged] = {}
     for fold, (setting, balance) in enumerate(of_folds):
         own = [choices[setting, balance] for choices in modes]
@@ -121,7 +122,7 @@ def fit(
     return replace(fitted, images=len(examples), fingerprint=_hash(examples), table=_table(held_out, alone))
 
 
-def _choose(losses: Floats, ious: Callable[[int], Floats], inside: NDArray[np.bool_]) -> tuple[int, int]:
+def _choose(losses: Floats, ious: Callable[[int], Floats], inside: NDArray[np.bool_]) -> Choice:
     """The setting with the lowest loss, and with it the balance with the highest mean IoU, on some of the images."""
     setting = int(losses[inside].mean(0).argmin())
     return setting, int(ious(setting)[inside].mean(0).argmax())
@@ -262,11 +263,17 @@ def _mean_field(energy: DenseCRF, solver: Solver | None) -> Mode:
         return mean_field(energy, solver=solver)
 
 
-def _modes(image: Example, model: FieldModel, solver: Solver | None) -> Modes:
+def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver | None) -> dict[Choice, Modes]:
+    """The modes of an image in the fields of some models, which have the same field of `search`."""
+    given, any_model = (image.probs, image.picture), next(iter(models.values()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        posterior = model.modes(image.probs, image.picture, SEARCHED, solver=solver)
-    return summary(image, posterior)
+        if any_model.search is None:
+            found = {one: model.modes(*given, SEARCHED, solver=solver) for one, model in models.items()}
+        else:
+            stronger = any_model.stronger_modes(*given, SEARCHED, solver=solver)
+            found = {one: model.alternatives(stronger, *given, solver=solver) for one, model in models.items()}
+    return {one: summary(image, posterior) for one, posterior in found.items()}
 
 
 def _image_iou(image: Example, labels: NDArray[np.integer]) -> float:
