@@ -78,9 +78,8 @@ class FirmClamp:
         """
         held = _ClampedModes(solver, cells, parent)
         gamma = max(2.0 * solver.critical_temperature(), 1.0)
-        same_start = len(cells) > 1 and not any(len(cell.narrow) for cell in cells)
         firm = np.full(len(cells), self.firmness * gamma)
-        values = held.run(held.start, firm, self.steps, same_start=same_start)
+        values = held.run(held.start, firm, self.steps)
         labels = held.layout.labelings(values, held.threads)
         alive = np.flatnonzero(self._inside(held, values) & np.array([accept(one) for one in labels]))
         found: list[CellSolution | None] = [None] * len(cells)
@@ -205,14 +204,8 @@ class _ClampedModes:
     def run(self, values: Float32s, multipliers: Floats, steps: int, **options: Any) -> Float32s:
         """A few updates under some multipliers (K,)."""
         self._set_multipliers(multipliers)
-        return iterate(
-            self.update,
-            values,
-            np.ones(len(self.cells)),
-            tolerance=1e-2,
-            max_iterations=steps,
-            **options,
-        )[0]
+        temperature = np.ones(len(self.cells))
+        return iterate(self.update, values, temperature, tolerance=1e-2, max_iterations=steps, **options)[0]
 
     def converge(
         self, values: Float32s, multipliers: Floats, patience: int, inside: Inside

@@ -66,7 +66,6 @@ def iterate(
     tolerance: float,
     max_iterations: int,
     stragglers: float = 0.0,
-    same_start: bool = False,
     given_up: Callable[[Float32s], bool] = lambda values: False,  # noqa: ARG005
 ) -> tuple[Float32s, Convergence]:
     """Update channels (n, C) until no marginal changes by more than ``tolerance``.
@@ -76,7 +75,6 @@ def iterate(
     values : where to begin, which is not overwritten; softmax(-(U + bias) / T) if None.
     temperature : (K,) T of each mode.
     stragglers : share of the pixels of a mode that may still change by more when it has converged.
-    same_start : all modes begin at the same point.
     given_up : whether values (n, C) on the way are not worth any further update.
     """
     crf, large = update.crf, update.crf.n > SMALL_FIELD
@@ -93,11 +91,9 @@ def iterate(
         if borrowed or not (update.in_place and crf.is_attractive and not monitor.damped.any()):
             new = update.layout.zeros() if spare is None else spare
         look = large and few_expected and max_iterations - made > 1
-        step = update.step(
-            values, beta, new, rough=rough, same_start=same_start, movers_above=threshold if look else np.inf
-        )
+        step = update.step(values, beta, new, rough=rough, movers_above=threshold if look else np.inf)
         monitor.add(step.support, step.cost, step.entropy, rough=rough)
-        made, same_start, change = made + 1, False, step.change
+        made, change = made + 1, step.change
         old, values, spare = values, values if new is None else new, None if new is None or borrowed else values
         borrowed = False
         moving = (step.change > tolerance) | rough
