@@ -126,19 +126,28 @@ class DensestWindow:
     tries: int = 4
 
     def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:  # noqa: ARG002
-        shape = leaf.energy.shape
-        labels = leaf.q.argmax(1)
-        left = np.zeros(int(np.prod(shape)), bool)
-        left[candidates] = True
-        for _ in range(self.tries):
-            window = densest(left.reshape(shape), self.size)
-            inside = window[left[window]]
-            if len(inside) == 0:
-                return
-            dominant = np.bincount(labels[inside]).argmax()
-            group = inside[labels[inside] == dominant]
+        marked = np.zeros(len(leaf.q), bool)
+        marked[candidates] = True
+        for group in dominant_groups(marked, leaf.q.argmax(1), leaf.energy.shape, self.size, self.tries):
             yield group, max(1, len(group) // 2)
-            left[group] = False
+
+
+def dominant_groups(
+    marked: NDArray[np.bool_], labels: Int64s, shape: tuple[int, ...], side: int, tries: int, smallest: float = 0.0
+) -> Iterator[Int64s]:
+    """In the windows that hold most of the marked (n,) that are left: those of the dominant label, which are taken.
+
+    ``smallest`` is the share of all variables that must be marked in a window.
+    """
+    left = marked.copy()
+    for _ in range(tries):
+        window = densest(left.reshape(shape), side)
+        inside = window[left[window]]
+        if len(inside) < max(1.0, smallest * len(labels)):
+            return
+        group = inside[labels[inside] == np.bincount(labels[inside]).argmax()]
+        left[group] = False
+        yield group
 
 
 def coupling_strength(energy: Energy) -> Floats:
