@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 
@@ -27,3 +28,34 @@ def test_shared_work_inside_shared_work_ends(threads):
     with ThreadPoolExecutor(6) as callers:
         waiting = [callers.submit(count, 3) for _ in range(12)]
         assert [one.result(timeout=60) for one in waiting] == [64] * 12
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_work_on_a_thread_of_its_own_leaves_fewer_to_share_with(threads):
+    """As many are at work at a time as there are threads; the one that waits lends its own."""
+    begun, go_on = Event(), Event()
+
+    def shares():
+        seen = []
+        _threads.split(lambda first, last: seen.append((first, last)), 12, threads, updates=1e9)
+        return len(seen)
+
+    def work():
+        begun.set()
+        go_on.wait(60)
+        return shares()
+
+    task = _threads.Task(work)
+    task.start()
+    begun.wait(60)
+    assert shares() == threads - 1
+    go_on.set()
+    assert task.result() in (threads - 1, threads)
+    assert shares() == threads
+
+
+def test_an_error_on_a_thread_of_its_own_is_raised_where_one_waits():
+    task = _threads.Task(lambda: 1 // 0)
+    task.start()
+    with pytest.raises(ZeroDivisionError):
+        task.result()

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._threads import Task
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.firm_clamp import FirmClamp
 from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.errors import InfeasibleError
-from mixfield.mixture.finder import ModeFinder
+from mixfield.mixture.cell_batch import CellBatch, CutKey, Labels, NewLabels
+from mixfield.mixture.finder import Coming, ModeFinder
 from mixfield.solvers.dense import DenseSolver
 from mixfield.solvers.layout import Layout
 
 BATCH = 16  # cuts of one leaf whose modes are found together
 BATCH_CHANNELS = 16  # numbers of a pixel up to which modes are cheaper together than one after the other
-
-Labels = NDArray[np.integer]
-CutKey = tuple[int, bytes, bytes]  # a mode, a group of its pixels, and their labels
+MOST_AHEAD = 6  # modes of a batch beside which the next is solved: more keep the threads busy, and change what is next
+LARGEST_AHEAD = 1 << 20  # pixels up to which a batch is solved ahead: it takes as much memory as the present one
 
 
 class DenseModeFinder(ModeFinder):
@@ -41,6 +44,8 @@ class DenseModeFinder(ModeFinder):
         self._layout = Layout(solver.energy, 1)
         self._prefetched: dict[CutKey, CellSolution | None] = {}
         self._labelings: list[Labels] = []  # of the modes found so far
+        self._ahead: CellBatch | None = None  # expected to be asked for next
+        self.expect(1, ())
 
     def root(self, cell: Cell) -> CellSolution:  # noqa: ARG002 (nothing is cut yet)
         """The mean field that starts at softmax(-U)."""
@@ -49,29 +54,69 @@ class DenseModeFinder(ModeFinder):
         self._labelings.append(_labels(q[0]))
         return CellSolution(q, log_z, run.converged, run.iterations)
 
+    def expect(self, wanted: int, coming: Iterable[Coming]) -> None:
+        self._wanted, self._coming = wanted, coming
+
     def prefetch(self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal]) -> None:
         """Solve in one batch the cells that the next proposals cut away from the mode of a leaf.
 
         Later cuts of the same leaf separate the same mode from the same group, so they find their answer here.  Cuts
-        made in between may not hold for it, which `solve_in_cell` checks.
+        made in between may not hold for it, which `solve_in_cell` checks.  Where this batch cannot be the last, the one
+        that is expected after it is solved at the same time; its modes are used if the same cells are asked for next,
+        and the same modes are new then.
         """
         proposals = list(proposals)
         if _key(parent, proposals[0].constraint) in self._prefetched:
             return
+        cells = self._next_cells(leaf, parent, proposals, self._prefetched)
+        if not cells:
+            return
+        batch, self._ahead = self._ahead, None
+        if batch is None or list(batch.cells) != list(cells):
+            if batch is not None:
+                batch.accept.unwanted = True
+            batch = self._batch(parent, cells)
+        if len(cells) < min(self._wanted, MOST_AHEAD + 1) and self.solver.energy.n <= LARGEST_AHEAD:
+            self._ahead = self._started_with(batch)
+        found = batch.modes.result()
+        if not batch.accept.holds_given(self._labelings):
+            found = self._batch(parent, cells).modes.result()
+        self._prefetched.update(zip(cells, found, strict=True))
+
+    def _started_with(self, batch: CellBatch) -> CellBatch | None:
+        """The batch that is expected next; both are at work if there are threads for it."""
+        parallel = self.solver.options.threads > 1
+        if parallel:
+            batch.modes.start()
+        for leaf, parent, proposals in self._coming:
+            cells = self._next_cells(leaf, parent, proposals, dict(self._prefetched))
+            if cells:
+                ahead = self._batch(parent, cells)
+                if parallel:
+                    ahead.modes.start()
+                return ahead
+        return None
+
+    def _batch(self, parent: CellSolution, cells: dict[CutKey, Cell]) -> CellBatch:
+        accept, clamp = NewLabels(self._labelings, self.distinct), self.clamp
+        solve = partial(clamp.solve_in_cells, self.solver, list(cells.values()), parent, accept=accept)
+        return CellBatch(cells, accept, Task(solve))
+
+    def _next_cells(
+        self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal], prefetched: dict[CutKey, Any]
+    ) -> dict[CutKey, Cell]:
+        """The cells of the next batch; its proposals join those that are ``prefetched``."""
         batch = min(BATCH, max(1, BATCH_CHANNELS // self._layout.stored))
         cells: dict[CutKey, Cell] = {}
         labels = _labels(parent.q[0])
         for proposal in proposals:
             key = _key(parent, proposal.constraint)
-            if len(cells) < batch and key not in self._prefetched:
-                self._prefetched[key] = None
+            if len(cells) < batch and key not in prefetched:
+                prefetched[key] = None
                 cell = _cut_away(leaf, parent, proposal.constraint)
                 if cell is not None and self._may_be_new(cell, parent.q[0], labels):
                     cells[key] = cell
-        if cells:
-            accept = self._accept_new(list(self._labelings))  # a copy: some of them may be refused later
-            found = self.clamp.solve_in_cells(self.solver, list(cells.values()), parent, accept=accept)
-            self._prefetched.update(zip(cells, found, strict=True))
+        return cells
 
     def solve_in_cell(self, cell: Cell, parent: CellSolution) -> CellSolution | None:
         """The parent's mode where it lives in the cell, otherwise the one found by firm clamping and release."""
@@ -79,8 +124,11 @@ class DenseModeFinder(ModeFinder):
         last = cell.constraints[-1]
         if last.probability(parent.q[0]) < 0.5:
             found = self._prefetched.get(_key(parent, last))
-            if found is not None and not self._accept_new(self._labelings)(_labels(found.q[0])):
-                return None
+            if found is not None:
+                labels = _labels(found.q[0])
+                if not NewLabels(self._labelings, self.distinct)(labels):
+                    return None
+                self._labelings.append(labels)
         elif cell.mass(parent.q[0]) >= enough:
             return parent
         else:  # the parent's side, of which its mode does not satisfy all constraints
@@ -99,18 +147,6 @@ class DenseModeFinder(ModeFinder):
         return all(c.holds(pushed) for c in earlier) and not any(
             np.count_nonzero(pushed == other) > limit * pushed.size for other in self._labelings
         )
-
-    def _accept_new(self, known: list[Labels]) -> Callable[[Labels], bool]:
-        """A test whether labels (n,) differ enough from all ``known`` ones; accepted labels join them."""
-
-        def accept(labels: Labels) -> bool:
-            labels = labels.astype(np.min_scalar_type(self.solver.energy.n_labels), copy=False)
-            new = not any(np.count_nonzero(labels == other) > self.distinct * labels.size for other in known)
-            if new:
-                known.append(labels)
-            return new
-
-        return accept
 
 
 def _cut_away(leaf: Leaf, parent: CellSolution, constraint: Cardinality) -> Cell | None:

@@ -15,6 +15,8 @@ from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.optima import Optima
 from mixfield.solvers.base import Floats, MeanFieldSolver
 
+Coming = tuple[Leaf, CellSolution, Iterable[Proposal]]  # the arguments of a later `prefetch`
+
 
 class ModeFinder(ABC):
     """Finds the mode of a cell.  Only `root` and `solve_in_cell` must be answered.
@@ -48,6 +50,9 @@ class ModeFinder(ABC):
 
     def prefetch(self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal]) -> None:  # noqa: B027
         """A leaf is about to be cut, by the first of these proposals now, perhaps by others later."""
+
+    def expect(self, wanted: int, coming: Iterable[Coming]) -> None:  # noqa: B027
+        """Before `prefetch`: so many cuts are wanted, and what is likely to be prefetched next, the likeliest first."""
 
     def polish(self, leaf: Leaf) -> CellSolution | None:  # noqa: ARG002
         """A better mode of a finished leaf."""

@@ -18,7 +18,7 @@ from mixfield.criteria.base import Criterion, KnowsRivals
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.errors import InfeasibleError
 from mixfield.mixture.deadline import Deadline
-from mixfield.mixture.finder import ModeFinder
+from mixfield.mixture.finder import Coming, ModeFinder
 from mixfield.mixture.interpretations import group_cells
 from mixfield.mixture.node import Node
 from mixfield.mixture.posterior import MixturePosterior
@@ -209,12 +209,19 @@ class TreeBuilder:
                 leaves.pop(nothing.place)
                 continue
             chosen = self.nodes[leaves[place]]
-            ahead = islice(proposals[place], wanted + wanted // 8 + 1)  # some of them will be refused
-            self.finder.prefetch(chosen.leaf, chosen.solution, ahead)
+            ahead = wanted + wanted // 8 + 1  # some of them will be refused
+            self.finder.expect(wanted, self._coming(leaves[place], ahead))
+            self.finder.prefetch(chosen.leaf, chosen.solution, islice(proposals[place], ahead))
             proposals[place].drop()
             if self._cut(leaves[place], proposal):
                 return True
         return False
+
+    def _coming(self, chosen: int, ahead: int) -> Iterator[Coming]:
+        """Further cuts of a leaf, and those of others, the heaviest first."""
+        for k in sorted(self.leaves, key=lambda k: (k != chosen, -self.nodes[k].leaf.log_z)):
+            node = self.nodes[k]
+            yield node.leaf, node.solution, islice(self._proposals(k), 2 * ahead if k == chosen else ahead)
 
     def polish(self) -> None:
         """Improve every leaf with what was found after it."""
