@@ -212,14 +212,10 @@ class _ClampedModes:
     ) -> tuple[Float32s, Convergence]:
         """Updates until nothing changes, or all that changes is outside; modes that have converged leave the batch."""
         self._set_multipliers(multipliers)
-        patience = min(patience, self.solver.max_iterations)
+        patience, tolerance = min(patience, self.solver.max_iterations), self.solver.options.tolerance or HELD_TOLERANCE
+        temperature, most = np.ones(len(self.cells)), min(patience, ROUND)
         values, run = iterate(
-            self.update,
-            values,
-            np.ones(len(self.cells)),
-            tolerance=self.solver.options.tolerance or HELD_TOLERANCE,
-            max_iterations=min(patience, ROUND),
-            stragglers=STRAGGLERS,
+            self.update, values, temperature, tolerance=tolerance, max_iterations=most, stragglers=STRAGGLERS
         )
         moving = np.flatnonzero(~run.converged)
         if patience > ROUND and inside(self, values, moving):

@@ -79,16 +79,9 @@ class DenseUpdate:
     """
 
     def __init__(
-        self,
-        crf: DenseCRF,
-        n_modes: int,
-        bias: Float32s | None = None,
-        *,
-        threads: int,
-        monitor: bool = True,
-        pool: BufferPool | None = None,
-        complete: bool = False,
-    ) -> None:
+        self, crf: DenseCRF, n_modes: int, bias: Float32s | None = None, *, threads: int, monitor: bool = True,
+        pool: BufferPool | None = None, complete: bool = False,
+    ) -> None:  # fmt: skip
         self.crf, self.n_modes, self.threads, self.monitor = crf, n_modes, threads, monitor
         self.bias = np.empty((crf.n, 0), np.float32) if bias is None else bias
         self.layout = Layout(crf, n_modes, pool, complete)
@@ -159,14 +152,9 @@ class DenseUpdate:
         return old
 
     def step(
-        self,
-        old: Float32s,
-        beta: Float32s,
-        new: Float32s | None = None,
-        *,
-        rough: bool = False,
+        self, old: Float32s, beta: Float32s, new: Float32s | None = None, *, rough: bool = False,
         movers_above: float = np.inf,
-    ) -> Step:
+    ) -> Step:  # fmt: skip
         """Update channels ``old`` (n, C), in place or to ``new``.
 
         Parameters
@@ -210,16 +198,9 @@ class DenseUpdate:
         return np.asarray(0.5 * support - cost - information) - float(crf.least.sum())
 
     def _update_all(
-        self,
-        old: Float32s | None,
-        beta: Float32s,
-        new: Float32s | None,
-        *,
-        rough: bool = False,
-        movers_above: float = np.inf,
-        fused: bool,
-        record: Callable[[int, int, Float32s], object] | None = None,
-    ) -> Step:
+        self, old: Float32s | None, beta: Float32s, new: Float32s | None, *, fused: bool, rough: bool = False,
+        movers_above: float = np.inf, record: Callable[[int, int, Float32s], object] | None = None,
+    ) -> Step:  # fmt: skip
         """Update all pixels with their support.  ``old`` and ``new`` may be None where values exist in bands only."""
         n_bands = len(self.bank.schedule.bands)
         terms, change = np.zeros((n_bands, 3, self.n_modes)), np.zeros((n_bands, self.n_modes))
@@ -264,18 +245,9 @@ def _joined(movers: list[Movers | None]) -> Movers | None:
 
 
 def update_pixels(
-    costs: Float32s,
-    bias: Float32s,
-    total_support: Float32s,
-    support: Float32s,
-    old: Float32s,
-    layout: Layout,
-    beta: Float32s,
-    pixels: tuple[int, int],
-    new: Float32s,
-    *,
-    monitor: bool = True,
-) -> tuple[Floats, Floats]:
+    costs: Float32s, bias: Float32s, total_support: Float32s, support: Float32s, old: Float32s, layout: Layout,
+    beta: Float32s, pixels: tuple[int, int], new: Float32s, *, monitor: bool = True,
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Write ``softmax((support - costs - bias) beta)`` to ``new``, for the pixels ``first`` to ``last``.
 
     ``costs``, ``bias`` and ``total_support`` are those of the whole field; ``support``, ``old`` and ``new`` (b, C) of
@@ -302,15 +274,9 @@ def update_pixels(
 
 
 def bound_terms(
-    costs: Float32s,
-    total_support: Float32s,
-    support: Float32s,
-    values: Float32s,
-    layout: Layout,
-    pixels: tuple[int, int],
-    *,
-    bias: Float32s | None = None,
-) -> Floats:
+    costs: Float32s, total_support: Float32s, support: Float32s, values: Float32s, layout: Layout,
+    pixels: tuple[int, int], *, bias: Float32s | None = None,
+) -> Floats:  # fmt: skip
     """(3, K) support, cost (of ``bias`` too) and minus the entropy of pixels ``first`` to ``last`` with ``values``."""
     (first, last), n_modes = pixels, layout.n_modes
     terms = np.zeros((3, n_modes))
