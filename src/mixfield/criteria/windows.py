@@ -45,7 +45,7 @@ class MeltingWindows:
         now = entropies(leaf.q) * BITS
         labels, free = leaf.q.argmax(1), leaf.uncut
         found: list[tuple[int, Proposal]] = []
-        heats = temperatures(leaf, self.heats)
+        heats = temperatures(leaf.solver, self.heats)
         annealed, sides = leaf.marginals_at(heats), [max(1, round(share * max(shape))) for share in self.shares]
 
         def groups(k: int) -> list[NDArray[np.int64]]:

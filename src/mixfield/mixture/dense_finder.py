@@ -37,6 +37,7 @@ class DenseModeFinder(ModeFinder):
     """
 
     solver: DenseSolver
+    draws = False
 
     def __init__(self, solver: DenseSolver, clamp: FirmClamp, *, distinct: float = 1.0) -> None:
         super().__init__(solver)
@@ -50,9 +51,9 @@ class DenseModeFinder(ModeFinder):
     def root(self, cell: Cell) -> CellSolution:  # noqa: ARG002 (nothing is cut yet)
         """The mean field that starts at softmax(-U)."""
         values, log_z, run = self.solver.from_unaries()
-        q = self._layout.unpack(values)
-        self._labelings.append(_labels(q[0]))
-        return CellSolution(q, log_z, run.converged, run.iterations)
+        mode = CellSolution(self._layout.unpack(values), log_z, run.converged, run.iterations)
+        self._labelings.append(mode.labels[0])
+        return mode
 
     def expect(self, wanted: int, coming: Iterable[Coming]) -> None:
         self._wanted, self._coming = wanted, coming
@@ -65,7 +66,8 @@ class DenseModeFinder(ModeFinder):
         that is expected after it is solved at the same time; its modes are used if the same cells are asked for next,
         and the same modes are new then.
         """
-        proposals = list(proposals)
+        proposals, wanted, coming = list(proposals), self._wanted, self._coming
+        self.expect(1, ())  # or the tree, which refers to this finder, would not be freed at once
         if _key(parent, proposals[0].constraint) in self._prefetched:
             return
         cells = self._next_cells(leaf, parent, proposals, self._prefetched)
@@ -76,19 +78,19 @@ class DenseModeFinder(ModeFinder):
             if batch is not None:
                 batch.accept.unwanted = True
             batch = self._batch(parent, cells)
-        if len(cells) < min(self._wanted, MOST_AHEAD + 1) and self.solver.energy.n <= LARGEST_AHEAD:
-            self._ahead = self._started_with(batch)
+        if len(cells) < min(wanted, MOST_AHEAD + 1) and self.solver.energy.n <= LARGEST_AHEAD:
+            self._ahead = self._started_with(batch, coming)
         found = batch.modes.result()
         if not batch.accept.holds_given(self._labelings):
             found = self._batch(parent, cells).modes.result()
         self._prefetched.update(zip(cells, found, strict=True))
 
-    def _started_with(self, batch: CellBatch) -> CellBatch | None:
+    def _started_with(self, batch: CellBatch, coming: Iterable[Coming]) -> CellBatch | None:
         """The batch that is expected next; both are at work if there are threads for it."""
         parallel = self.solver.options.threads > 1
         if parallel:
             batch.modes.start()
-        for leaf, parent, proposals in self._coming:
+        for leaf, parent, proposals in coming:
             cells = self._next_cells(leaf, parent, proposals, dict(self._prefetched))
             if cells:
                 ahead = self._batch(parent, cells)
@@ -108,7 +110,7 @@ class DenseModeFinder(ModeFinder):
         """The cells of the next batch; its proposals join those that are ``prefetched``."""
         batch = min(BATCH, max(1, BATCH_CHANNELS // self._layout.stored))
         cells: dict[CutKey, Cell] = {}
-        labels = _labels(parent.q[0])
+        labels = parent.labels[0]
         for proposal in proposals:
             key = _key(parent, proposal.constraint)
             if len(cells) < batch and key not in prefetched:
@@ -122,13 +124,15 @@ class DenseModeFinder(ModeFinder):
         """The parent's mode where it lives in the cell, otherwise the one found by firm clamping and release."""
         enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
         last = cell.constraints[-1]
+        key = _key(parent, last)
+        if key in self._prefetched and self._prefetched[key] is None:
+            return None  # on the other side, or here
         if last.probability(parent.q[0]) < 0.5:
-            found = self._prefetched.get(_key(parent, last))
+            found = self._prefetched.get(key)
             if found is not None:
-                labels = _labels(found.q[0])
-                if not NewLabels(self._labelings, self.distinct)(labels):
+                if not NewLabels(self._labelings, self.distinct)(found.labels[0]):
                     return None
-                self._labelings.append(labels)
+                self._labelings.append(found.labels[0])
         elif cell.mass(parent.q[0]) >= enough:
             return parent
         else:  # the parent's side, of which its mode does not satisfy all constraints
@@ -169,11 +173,6 @@ def _pushed(q: NDArray[np.float64], labels: Labels, constraint: Cardinality) -> 
         others = np.where(np.arange(q.shape[1]) == constraint.labels[:, None], -1.0, q[group])
         labels[group] = others.argmax(1)
     return labels
-
-
-def _labels(q: NDArray[np.float64]) -> Labels:
-    """(n,) most probable labels, in few bytes."""
-    return q.argmax(1).astype(np.min_scalar_type(q.shape[1]))
 
 
 def _key(parent: CellSolution, constraint: Cardinality) -> CutKey:

@@ -27,10 +27,12 @@ class ModeFinder(ABC):
     solver : of the energy.
     optima : every optimum seen so far; empty where none are kept.
     refines : whether cuts that separate no interpretations are worth their time.
+    draws : whether it draws random numbers.
     """
 
     n_temperatures: int = 8
     refines: bool = True
+    draws: bool = True
 
     def __init__(self, solver: MeanFieldSolver) -> None:
         self.solver = solver

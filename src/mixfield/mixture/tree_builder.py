@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from mixfield import _arrays
+from mixfield._threads import Task
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.annealed import AnnealedMarginals
-from mixfield.criteria.base import Criterion, KnowsRivals
+from mixfield.criteria.base import Anneals, Criterion, KnowsRivals
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.errors import InfeasibleError
 from mixfield.mixture.deadline import Deadline
@@ -149,10 +151,16 @@ class TreeBuilder:
             return "no state inside the hard constraints was found"
         return f"the field has a single mode (T_max = {self.t_max:.3g} <= 1)" if self.t_max <= 1.0 else None
 
-    def start(self) -> None:
-        """The root: the best mode of the whole field."""
-        cell = Cell(self.solver.allowed)
+    def start(self, *, to_cut: bool = False) -> None:
+        """The root: the best mode of the whole field, and beside it what the criterion needs to cut it."""
+        cell, annealing = Cell(self.solver.allowed), None
+        if to_cut and self.t_max > 1.0 and isinstance(self.criterion, Anneals) and not self.finder.draws:
+            annealing = Task(partial(self._annealed.at, self.criterion.temperatures(self.solver), cell))
+            if self.solver.options.threads > 1:
+                annealing.start()
         self._add(cell, self.finder.root(cell), parent=-1, proposal=None)
+        if annealing is not None:
+            annealing.result()
 
     def improve_root(self) -> None:
         """Let the finder improve the root before it is cut."""

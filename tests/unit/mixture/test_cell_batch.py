@@ -29,8 +29,8 @@ def batches_of(threads, monkeypatch, largest):
     monkeypatch.setattr(dense_finder, "LARGEST_AHEAD", largest)
     ahead, solve = [], dense_finder.DenseModeFinder._started_with
 
-    def counted(finder, batch):
-        ahead.append(solve(finder, batch))
+    def counted(finder, *arguments):
+        ahead.append(solve(finder, *arguments))
         return ahead[-1]
 
     monkeypatch.setattr(dense_finder.DenseModeFinder, "_started_with", counted)
