@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,15 +167,15 @@ def box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:
 
 def densest(marked: NDArray[np.bool_], size: int) -> Int64s:
     """Variables of the window with most marks."""
-    return densest_sum(marked.astype(np.float64), size)
+    return densest_sum(marked.astype(np.int32), size)
 
 
-def densest_sum(values: Floats, size: int) -> Int64s:
+def densest_sum(values: NDArray[Any], size: int) -> Int64s:
     """Variables of the window with the largest sum, by an integral image along every axis."""
     totals, window = values, []
     for axis, length in enumerate(values.shape):
         width, before = min(size, length), (slice(None),) * axis
-        sums = np.cumsum(totals, axis)
+        sums = np.cumsum(totals, axis, totals.dtype)
         totals = sums[(*before, slice(width - 1, None))].copy()
         totals[(*before, slice(1, None))] -= sums[(*before, slice(length - width))]
     for corner, length in zip(np.unravel_index(int(totals.argmax()), totals.shape), values.shape, strict=True):
