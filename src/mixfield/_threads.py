@@ -76,17 +76,18 @@ def _counted(change: int) -> Iterator[None]:
 
 
 class Task(Generic[T]):
-    """Work that is done when its result is asked for, or before, on a thread of its own.
+    """Work that is done when its result is asked for, or before, on a thread of its own if there are several.
 
     Work that is shared meanwhile, here or there, is shared between fewer threads.
     """
 
-    def __init__(self, work: Callable[[], T]) -> None:
-        self._work, self._future = work, cast(Future[T] | None, None)
+    def __init__(self, work: Callable[[], T], threads: int) -> None:
+        self._work, self._threads, self._future = work, threads, cast(Future[T] | None, None)
 
     def start(self) -> None:
         """Begin, if it is not at work already."""
-        self._future = self._future or _callers(os.getpid()).submit(self._run)
+        if self._threads > 1 and self._future is None:
+            self._future = _callers(os.getpid()).submit(self._run)
 
     def result(self) -> T:
         """What the work returns."""

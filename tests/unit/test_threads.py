@@ -45,7 +45,7 @@ def test_work_on_a_thread_of_its_own_leaves_fewer_to_share_with(threads):
         go_on.wait(60)
         return shares()
 
-    task = _threads.Task(work)
+    task = _threads.Task(work, threads)
     task.start()
     begun.wait(60)
     assert shares() == threads - 1
@@ -55,7 +55,16 @@ def test_work_on_a_thread_of_its_own_leaves_fewer_to_share_with(threads):
 
 
 def test_an_error_on_a_thread_of_its_own_is_raised_where_one_waits():
-    task = _threads.Task(lambda: 1 // 0)
+    task = _threads.Task(lambda: 1 // 0, 2)
     task.start()
     with pytest.raises(ZeroDivisionError):
         task.result()
+
+
+def test_a_single_thread_does_the_work_when_it_is_asked_for():
+    done = []
+    task = _threads.Task(lambda: done.append(1), 1)
+    task.start()
+    assert not done
+    task.result()
+    assert done == [1]

@@ -63,8 +63,8 @@ class DenseModeFinder(ModeFinder):
 
         Later cuts of the same leaf separate the same mode from the same group, so they find their answer here.  Cuts
         made in between may not hold for it, which `solve_in_cell` checks.  Where this batch cannot be the last, the one
-        that is expected after it is solved at the same time; its modes are used if the same cells are asked for next,
-        and the same modes are new then.
+        that is expected after it is solved at the same time; its modes are used if no other cells are asked for next,
+        and those that are have the same modes that are new then.
         """
         proposals, wanted, coming = list(proposals), self._wanted, self._coming
         self.expect(1, ())  # or the tree, which refers to this finder, would not be freed at once
@@ -74,35 +74,32 @@ class DenseModeFinder(ModeFinder):
         if not cells:
             return
         batch, self._ahead = self._ahead, None
-        if batch is None or list(batch.cells) != list(cells):
+        if batch is None or not cells.keys() <= batch.cells.keys():
             if batch is not None:
                 batch.accept.unwanted = True
             batch = self._batch(parent, cells)
         if len(cells) < min(wanted, MOST_AHEAD + 1) and self.solver.energy.n <= LARGEST_AHEAD:
             self._ahead = self._started_with(batch, coming)
-        found = batch.modes.result()
-        if not batch.accept.holds_given(self._labelings):
-            found = self._batch(parent, cells).modes.result()
-        self._prefetched.update(zip(cells, found, strict=True))
+        found = dict(zip(batch.cells, batch.modes.result(), strict=True))
+        if not batch.accept.holds_given(self._labelings, [key in cells for key in batch.cells]):
+            found = dict(zip(cells, self._batch(parent, cells).modes.result(), strict=True))
+        self._prefetched.update((key, found[key]) for key in cells)
 
     def _started_with(self, batch: CellBatch, coming: Iterable[Coming]) -> CellBatch | None:
         """The batch that is expected next; both are at work if there are threads for it."""
-        parallel = self.solver.options.threads > 1
-        if parallel:
-            batch.modes.start()
+        batch.modes.start()
         for leaf, parent, proposals in coming:
             cells = self._next_cells(leaf, parent, proposals, dict(self._prefetched))
             if cells:
                 ahead = self._batch(parent, cells)
-                if parallel:
-                    ahead.modes.start()
+                ahead.modes.start()
                 return ahead
         return None
 
     def _batch(self, parent: CellSolution, cells: dict[CutKey, Cell]) -> CellBatch:
         accept, clamp = NewLabels(self._labelings, self.distinct), self.clamp
         solve = partial(clamp.solve_in_cells, self.solver, list(cells.values()), parent, accept=accept)
-        return CellBatch(cells, accept, Task(solve))
+        return CellBatch(cells, accept, Task(solve, self.solver.options.threads))
 
     def _next_cells(
         self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal], prefetched: dict[CutKey, Any]

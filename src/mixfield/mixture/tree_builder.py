@@ -155,9 +155,9 @@ class TreeBuilder:
         """The root: the best mode of the whole field, and beside it what the criterion needs to cut it."""
         cell, annealing = Cell(self.solver.allowed), None
         if to_cut and self.t_max > 1.0 and isinstance(self.criterion, Anneals) and not self.finder.draws:
-            annealing = Task(partial(self._annealed.at, self.criterion.temperatures(self.solver), cell))
-            if self.solver.options.threads > 1:
-                annealing.start()
+            anneal = partial(self._annealed.at, self.criterion.temperatures(self.solver), cell)
+            annealing = Task(anneal, self.solver.options.threads)
+            annealing.start()
         self._add(cell, self.finder.root(cell), parent=-1, proposal=None)
         if annealing is not None:
             annealing.result()
