@@ -96,6 +96,12 @@ class Task(Generic[T]):
         with _counted(-1):
             return self._future.result()
 
+    def drop(self) -> None:
+        """Let it not begin any more, or wait until it is over: nobody wants the result."""
+        if self._future is not None and not self._future.cancel():
+            with _counted(-1):
+                self._future.exception()
+
     def _run(self) -> T:
         with _counted(+1):
             return self._work()

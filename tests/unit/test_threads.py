@@ -68,3 +68,14 @@ def test_a_single_thread_does_the_work_when_it_is_asked_for():
     assert not done
     task.result()
     assert done == [1]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_work_that_nobody_wants_is_over_or_never_begins(threads):
+    begun, done = Event(), []
+    task = _threads.Task(lambda: (begun.set(), done.append(1)), threads)
+    task.start()
+    if threads > 1:
+        begun.wait(60)
+    task.drop()
+    assert len(done) == threads - 1

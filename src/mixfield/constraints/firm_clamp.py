@@ -8,7 +8,7 @@ multiplier is tried.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -230,17 +230,8 @@ class _ClampedModes:
 
     def solutions(self, values: Float32s, run: Convergence, multipliers: Floats) -> list[CellSolution]:
         """The modes with their bounds A_k, without multipliers."""
-        q, log_z = self.layout.unpack(values), self.update.bounds(values)
-        return [
-            CellSolution(
-                q[k : k + 1],
-                log_z[k : k + 1],
-                run.converged[k : k + 1],
-                run.iterations[k : k + 1],
-                self.multipliers(k, float(multipliers[k])),
-            )
-            for k in range(len(self.cells))
-        ]
+        every = CellSolution(self.layout.unpack(values), self.update.bounds(values), run.converged, run.iterations)
+        return [replace(every.only(k), multipliers=self.multipliers(k, float(m))) for k, m in enumerate(multipliers)]
 
     def _set_multipliers(self, multipliers: Floats) -> None:
         """Write the additional costs of the own multipliers."""

@@ -46,6 +46,7 @@ class DenseModeFinder(ModeFinder):
         self._prefetched: dict[CutKey, CellSolution | None] = {}
         self._labelings: list[Labels] = []  # of the modes found so far
         self._ahead: CellBatch | None = None  # expected to be asked for next
+        self._tried, self._found = 1, 1  # cells, and those of them with a mode
         self.expect(1, ())
 
     def root(self, cell: Cell) -> CellSolution:  # noqa: ARG002 (nothing is cut yet)
@@ -57,14 +58,17 @@ class DenseModeFinder(ModeFinder):
 
     def expect(self, wanted: int, coming: Iterable[Coming]) -> None:
         self._wanted, self._coming = wanted, coming
+        if wanted == 0 and self._ahead is not None:  # nothing is at work when the tree is grown
+            self._ahead.accept.unwanted = True
+            self._ahead.modes.drop()
 
     def prefetch(self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal]) -> None:
         """Solve in one batch the cells that the next proposals cut away from the mode of a leaf.
 
         Later cuts of the same leaf separate the same mode from the same group, so they find their answer here.  Cuts
-        made in between may not hold for it, which `solve_in_cell` checks.  Where this batch cannot be the last, the one
-        that is expected after it is solved at the same time; its modes are used if no other cells are asked for next,
-        and those that are have the same modes that are new then.
+        made in between may not hold for it, which `solve_in_cell` checks.  Where this batch is not likely to be the
+        last, the one that is expected next is solved at the same time; its modes are used if no other cells are asked
+        for then, and the same ones are new.
         """
         proposals, wanted, coming = list(proposals), self._wanted, self._coming
         self.expect(1, ())  # or the tree, which refers to this finder, would not be freed at once
@@ -78,12 +82,14 @@ class DenseModeFinder(ModeFinder):
             if batch is not None:
                 batch.accept.unwanted = True
             batch = self._batch(parent, cells)
-        if len(cells) < min(wanted, MOST_AHEAD + 1) and self.solver.energy.n <= LARGEST_AHEAD:
+        too_few = len(cells) * self._found < wanted * self._tried
+        if too_few and len(cells) <= MOST_AHEAD and self.solver.energy.n <= LARGEST_AHEAD:
             self._ahead = self._started_with(batch, coming)
         found = dict(zip(batch.cells, batch.modes.result(), strict=True))
         if not batch.accept.holds_given(self._labelings, [key in cells for key in batch.cells]):
             found = dict(zip(cells, self._batch(parent, cells).modes.result(), strict=True))
         self._prefetched.update((key, found[key]) for key in cells)
+        self._tried, self._found = self._tried + len(cells), self._found + sum(found[key] is not None for key in cells)
 
     def _started_with(self, batch: CellBatch, coming: Iterable[Coming]) -> CellBatch | None:
         """The batch that is expected next; both are at work if there are threads for it."""

@@ -54,7 +54,7 @@ class ModeFinder(ABC):
         """A leaf is about to be cut, by the first of these proposals now, perhaps by others later."""
 
     def expect(self, wanted: int, coming: Iterable[Coming]) -> None:  # noqa: B027
-        """Before `prefetch`: so many cuts are wanted, and what is likely to be prefetched next, the likeliest first."""
+        """So many cuts are wanted; after the next `prefetch` these are likely to be asked for, the likeliest first."""
 
     def polish(self, leaf: Leaf) -> CellSolution | None:  # noqa: ARG002
         """A better mode of a finished leaf."""

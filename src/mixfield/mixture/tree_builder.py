@@ -174,14 +174,17 @@ class TreeBuilder:
         Where only interpretations are worth their time, a cut that brings none is the last.
         """
         refines = self.finder.refines or self.fewest_changes <= 1
-        while len(self.leaves) < n_modes and self.obstacle is None and not self.deadline.passed:
-            if not self.split(n_modes - len(self.leaves)):
-                return False
-            if progress is not None:
-                progress(len(self.leaves))
-            if not refines and self.n_interpretations < len(self.leaves):
-                break
-        return True
+        try:
+            while len(self.leaves) < n_modes and self.obstacle is None and not self.deadline.passed:
+                if not self.split(n_modes - len(self.leaves)):
+                    return False
+                if progress is not None:
+                    progress(len(self.leaves))
+                if not refines and self.n_interpretations < len(self.leaves):
+                    break
+            return True
+        finally:
+            self.finder.expect(0, ())
 
     @property
     def n_interpretations(self) -> int:

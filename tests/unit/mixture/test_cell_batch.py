@@ -7,6 +7,7 @@ import pytest
 from dense_fields import modes_of, two_blobs
 
 import mixfield as mf
+from mixfield import _threads
 from mixfield.mixture import dense_finder, start_tree
 from mixfield.mixture.cell_batch import NewLabels
 
@@ -47,6 +48,7 @@ def test_modes_do_not_depend_on_what_is_solved_ahead(threads, monkeypatch):
     assert len(modes) > 1
     assert not none
     assert ahead
+    assert _threads._others["callers"] == 0  # nothing is at work any more
 
 
 def test_a_batch_that_is_asked_for_is_not_solved_again():
