@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +33,10 @@ class NewLabels:
         self._known += [labels] * new
         return new
 
-    def holds_given(self, known: list[Labels], asked: Sequence[bool]) -> bool:
-        """Whether its answers so far would have been the same, given other labelings, to those that were ``asked``."""
-        other, answers = NewLabels(known, self._distinct), compress(self._answers, asked)
-        return all(other(labels) == new for labels, new in answers)
+    def holds_given(self, known: list[Labels]) -> bool:
+        """Whether its answers so far would have been the same, given other labelings."""
+        other = NewLabels(known, self._distinct)
+        return all(other(labels) == new for labels, new in self._answers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,7 +67,7 @@ class DenseModeFinder(ModeFinder):
 
         Later cuts of the same leaf separate the same mode from the same group, so they find their answer here.  Cuts
         made in between may not hold for it, which `solve_in_cell` checks.  Where this batch is not likely to be the
-        last, the one that is expected next is solved at the same time; its modes are used if no other cells are asked
+        last, the one that is expected next is solved at the same time; its modes are used if the same cells are asked
         for then, and the same ones are new.
         """
         proposals, wanted, coming = list(proposals), self._wanted, self._coming
@@ -78,18 +78,18 @@ class DenseModeFinder(ModeFinder):
         if not cells:
             return
         batch, self._ahead = self._ahead, None
-        if batch is None or not cells.keys() <= batch.cells.keys():
+        if batch is None or list(batch.cells) != list(cells):  # others would change the updates of these
             if batch is not None:
                 batch.accept.unwanted = True
             batch = self._batch(parent, cells)
         too_few = len(cells) * self._found < wanted * self._tried
         if too_few and len(cells) <= MOST_AHEAD and self.solver.energy.n <= LARGEST_AHEAD:
             self._ahead = self._started_with(batch, coming)
-        found = dict(zip(batch.cells, batch.modes.result(), strict=True))
-        if not batch.accept.holds_given(self._labelings, [key in cells for key in batch.cells]):
-            found = dict(zip(cells, self._batch(parent, cells).modes.result(), strict=True))
-        self._prefetched.update((key, found[key]) for key in cells)
-        self._tried, self._found = self._tried + len(cells), self._found + sum(found[key] is not None for key in cells)
+        found = batch.modes.result()
+        if not batch.accept.holds_given(self._labelings):
+            found = self._batch(parent, cells).modes.result()
+        self._prefetched.update(zip(cells, found, strict=True))
+        self._tried, self._found = self._tried + len(cells), self._found + sum(one is not None for one in found)
 
     def _started_with(self, batch: CellBatch, coming: Iterable[Coming]) -> CellBatch | None:
         """The batch that is expected next; both are at work if there are threads for it."""
