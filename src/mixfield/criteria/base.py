@@ -33,7 +33,7 @@ class LimitsOverlap(Protocol):
 class Anneals(Protocol):
     """A criterion may also say at which temperatures it will ask for marginals."""
 
-    def temperatures(self, solver: MeanFieldSolver, /) -> list[float]: ...
+    def anneals_at(self, solver: MeanFieldSolver, /) -> list[float]: ...
 
 
 @runtime_checkable

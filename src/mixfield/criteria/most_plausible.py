@@ -47,7 +47,7 @@ class MostPlausible:
     tries: int = 64
     distinct: float = 0.995
 
-    def temperatures(self, solver: MeanFieldSolver) -> list[float]:
+    def anneals_at(self, solver: MeanFieldSolver) -> list[float]:
         """Those of its windows."""
         windows = (source for source in self.sources if isinstance(source, MeltingWindows | SuppressedWindows))
         return temperatures(solver, tuple(share for source in windows for share in source.heats))

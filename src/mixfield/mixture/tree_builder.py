@@ -153,14 +153,22 @@ class TreeBuilder:
 
     def start(self, *, to_cut: bool = False) -> None:
         """The root: the best mode of the whole field, and beside it what the criterion needs to cut it."""
-        cell, annealing = Cell(self.solver.allowed), None
-        if to_cut and self.t_max > 1.0 and isinstance(self.criterion, Anneals) and not self.finder.draws:
-            anneal = partial(self._annealed.at, self.criterion.temperatures(self.solver), cell)
-            annealing = Task(anneal, self.solver.options.threads)
-            annealing.start()
+        cell = Cell(self.solver.allowed)
+        annealing = self._annealing(cell) if to_cut and self.t_max > 1.0 else None
         self._add(cell, self.finder.root(cell), parent=-1, proposal=None)
         if annealing is not None:
             annealing.result()
+
+    def _annealing(self, cell: Cell) -> Task[Any] | None:
+        """The marginals at the temperatures that the criterion asks for, at work; None if it asks for none."""
+        if self.finder.draws or not isinstance(self.criterion, Anneals):
+            return None
+        temperatures = self.criterion.anneals_at(self.solver)
+        if not temperatures:
+            return None
+        task = Task(partial(self._annealed.at, temperatures, cell), self.solver.options.threads)
+        task.start()
+        return task
 
     def improve_root(self) -> None:
         """Let the finder improve the root before it is cut."""

@@ -60,5 +60,5 @@ def test_temperatures_are_those_that_are_asked_for(crf):
     criterion, asked = mf.criteria.MostPlausible(), []
     at, leaf.annealed.at = leaf.annealed.at, lambda heats, cell: asked.extend(heats) or at(heats, cell)
     list(criterion.propose(leaf))
-    assert set(asked) == set(criterion.temperatures(leaf.solver))
-    assert replace(criterion, sources=()).temperatures(leaf.solver) == []
+    assert set(asked) == set(criterion.anneals_at(leaf.solver))
+    assert replace(criterion, sources=()).anneals_at(leaf.solver) == []

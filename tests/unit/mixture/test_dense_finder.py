@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import naive_dense
 import numpy as np
 import pytest
@@ -206,7 +208,7 @@ def test_what_the_criterion_needs_is_computed_beside_the_root(threads):
         _builder_of(two_blobs(), threads=threads, to_cut=to_cut, t_max=t_max)
         for to_cut, t_max in ((False, None), (True, None), (True, 0.5))
     )
-    heats = early.criterion.temperatures(early.solver)
+    heats = early.criterion.anneals_at(early.solver)
     assert len(early._annealed._known) == len(heats)
     assert not late._annealed._known
     assert not alone._annealed._known
@@ -229,3 +231,9 @@ def test_a_cut_whose_other_side_has_no_mode_is_refused_at_once(parent_and_finder
     assert finder.solve_in_cell(cell, parent) is parent
     finder._prefetched[_key(parent, cell.constraints[-1])] = None
     assert finder.solve_in_cell(cell, parent) is None
+
+
+def test_a_criterion_may_need_no_temperatures():
+    criterion = replace(mf.criteria.MostPlausible(), sources=())
+    with pytest.warns(FewerModesWarning):
+        assert len(mf.infer(two_blobs(), 3, criterion=criterion).modes) == 1
