@@ -29,4 +29,5 @@ def along_rays(values: Floats, place: tuple[int, int]) -> tuple[Floats, Floats]:
     down, right = rows - place[0], columns - place[1]
     at = np.hypot(down, right), np.arctan2(down, right) % (2 * np.pi) * RAYS / (2 * np.pi)
     largest, sums = np.maximum.accumulate(on_rays, axis=0), np.cumsum(on_rays, axis=0)
-    return tuple(map_coordinates(one, at, order=1, mode="nearest") for one in (largest, sums))
+    behind, total = (map_coordinates(one, at, order=1, mode="nearest") for one in (largest, sums))
+    return np.asarray(behind), np.asarray(total)
