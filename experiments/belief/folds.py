@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
 
 from experiments.annotated import VOID
 from experiments.belief.edges import straight_edge
@@ -81,16 +82,20 @@ def fit_all(cases: Sequence[SavedCase], rows: Sequence[Row]) -> FieldModel:
     default = FieldModel.default()
     modes = [_seen(case.load(default)).modes for case in cases]
     names = {"all": "negative log-likelihood", "dl513": "... strong network", "dl257": "... weak network"}
-    table = [
-        measured(name, *(_column(rows, network, what) for what in ("softmax", "model")))
-        for network, name in names.items()
-    ]
-    iou = [np.array([row[key] / 100 for row in rows]) for key in ("scores_iou", "first_iou")]
-    return replace(calibrated(default, modes), images=len(modes), table=(*table, measured("mean IoU", *iou)))
+    table = []
+    for network, title in names.items():
+        part = [row for row in rows if network in ("all", row["network"])]
+        losses = (_by_photograph(part, [row["losses"][what] for row in part]) for what in ("softmax", "model"))
+        table.append(measured(title, *losses))
+    ious = (_by_photograph(rows, [row[key] / 100 for row in rows]) for key in ("scores_iou", "first_iou"))
+    photographs = len({case.name for case in cases})
+    return replace(calibrated(default, modes), images=photographs, table=(*table, measured("mean IoU", *ious)))
 
 
-def _column(rows: Sequence[Row], network: str, what: str) -> Floats:
-    return np.array([row["losses"][what] for row in rows if network in ("all", row["network"])])
+def _by_photograph(rows: Sequence[Row], values: Sequence[float]) -> Floats:
+    """The mean of each photograph over its rows, which are not independent of each other."""
+    _, photographs = np.unique([row["image"] for row in rows], return_inverse=True)
+    return np.asarray(np.bincount(photographs, values) / np.bincount(photographs))
 
 
 def measure(case: Case, model: FieldModel, exponent: float) -> Row:
@@ -114,7 +119,7 @@ def measure(case: Case, model: FieldModel, exponent: float) -> Row:
         "scores_iou": _iou(truth, case.example.probs.argmax(-1)),
         "deeplab_iou": _iou(truth, deeplab[case.deeplab.root_mode]),
         "deeplab_by_weight": by_weight,
-        "deeplab_log_weights": np.log(np.maximum(case.deeplab.weights, 1e-300)).tolist(),
+        "deeplab_log_weights": log_softmax([mode.log_z for mode in case.deeplab.modes]).tolist(),
         "first_iou": ious[0],
         "ious": ious,
         "eight_ious": everything[0],

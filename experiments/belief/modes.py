@@ -5,9 +5,9 @@ The rows that are saved beside them have the loss of each exponent of the scores
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -74,6 +74,12 @@ def field_losses(example: Example) -> list[float]:
     """The loss of every one of `EXPONENTS` with the kernels of the default model, as `mixfield.fit` measures it."""
     image, kernels = annotated(example), scaled(FieldModel.default(), example.step).kernels
     return [field_loss(image, (exponent, kernels or Kernels.deeplab())) for exponent in EXPONENTS]
+
+
+def field_settings() -> dict[str, Any]:
+    """What the saved modes depend on in the default model."""
+    model = asdict(FieldModel.default())
+    return {name: model[name] for name in ("exponent", "balance", "kernels", "search", "parts")}
 
 
 def annotated(example: Example) -> AnnotatedImage:

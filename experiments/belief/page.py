@@ -72,8 +72,13 @@ def _mean_loss(rows: Sequence[Row], name: str) -> str:
 def _diverse(rows: Sequence[Row]) -> str:
     """The gain of the best of eight of DivMBest by strength."""
     parts = [gains(_of(rows, network)) for network in TITLES]
+    strengths = sorted({strength for part in parts for strength in part}, key=float)
     body = [
-        [strength, *(f"{interval(part[strength])} ({len(part[strength])})" for part in parts)] for strength in parts[0]
+        [
+            strength,
+            *(f"{interval(part[strength])} ({len(part[strength])})" if strength in part else "-" for part in parts),
+        ]
+        for strength in strengths
     ]
     return markdown_table(("strength", *(f"{title.lower()} (images)" for title in TITLES.values())), body)
 

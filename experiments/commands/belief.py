@@ -30,7 +30,7 @@ def belief(
     """Probabilities of segmentations: losses, answers, orders and offers, by five folds over all sizes together."""
     from experiments.belief import diverse
     from experiments.belief.folds import fit_all, measure_folds, own_field
-    from experiments.belief.modes import NETWORKS, SavedCase, save_modes, tasks
+    from experiments.belief.modes import NETWORKS, SavedCase, field_settings, save_modes, tasks
     from experiments.belief.page import write_page
     from experiments.provenance import provenance
 
@@ -39,13 +39,13 @@ def belief(
     cases: list[SavedCase] = []
     rivals: list[Row] = []
     for size in step:
-        place, settings = work / f"step-{size}", {"step": size}
+        place, settings = work / f"step-{size}", {"step": size, "field": field_settings()}
         wanted = tasks(folder, place, step=size, every=every)
         saved = options.measured(save_modes, wanted, place, f"images, step {size}", settings=settings, **how)
         cases += [SavedCase(folder, place, size, row) for row in saved]
         wanted = diverse.tasks(folder, step=size, every=every)
         title = f"images of DivMBest, step {size}"
-        rivals += options.measured(diverse.measure, wanted, place / "diverse", title, settings=settings, **how)
+        rivals += options.measured(diverse.measure, wanted, place / "diverse", title, settings={"step": size}, **how)
     rows = measure_folds(cases)
     if model is not None:
         fit_all(cases, rows).save(model)

@@ -25,7 +25,7 @@ from experiments.people.sign import misses_behind, with_occluders
 from experiments.people.wildtrack import CAMERAS, FRAME_RATE, FRAMES, Wildtrack
 from experiments.quiet import ignore_warnings
 from mixfield import detect, metrics, positions, track
-from mixfield.apps import fit_views
+from mixfield.apps import fit_lags, fit_views, synchronise
 from mixfield.io import read_detections
 from mixfield.mixture import MixturePosterior
 from mixfield.scene import Scene
@@ -66,26 +66,30 @@ def score(kind: str, truth: Truth, candidates: Sequence[Detections]) -> Row:
 def pets(data: Path, views: tuple[int, ...]) -> Row:
     """Mean field and KSP on PETS."""
     recording, frames = Pets(data / "people" / "pets09-s2l1", views), range(ANNOTATED)
-    truth, scenes = recording.truth(frames), {"": recording.scene()}
-    if len(views) > 1:
-        first = Pets(recording.folder, views[:1])
-        scenes = {" of the first view": first.scene(), **scenes, ", fitted": _fitted(recording)}
-    footage = recording.footage()
-    masks: list[Any] = [footage.masks(frame) for frame in frames]
+    truth, footage = recording.truth(frames), recording.footage()
     found: dict[str, Detections] = {}
-    for name, scene in scenes.items():
-        seen = [one[: len(scene.views)] for one in masks]
-        fields = {f: occupancy_mean_field(scene, one) for f, one in zip(frames, seen, strict=True)}
+    for name, (scene, masks) in _pets_scenes(recording, [footage.masks(frame) for frame in frames]).items():
+        fields = {f: occupancy_mean_field(scene, one) for f, one in zip(frames, masks, strict=True)}
         tracks = track([MixturePosterior((mode,)) for mode in fields.values()], scene, frame_rate=recording.frame_rate)
         found |= {f"mean field{name}": detections(fields, scene), f"KSP{name}": tracked(tracks, scene, frames)}
     return {name: score("PETS", truth, [one]) for name, one in found.items()}
 
 
-def _fitted(recording: Pets) -> Scene:
-    """The scene with variances fitted to frames of the first half."""
-    footage = recording.footage()
+def _pets_scenes(recording: Pets, masks: Sequence[Any]) -> dict[str, tuple[Scene, Sequence[Any]]]:
+    """Scenes with their masks: as it is, and of several views also the first, fitted, and synchronised and fitted."""
+    scene, chosen = recording.scene(), ANNOTATED // 2
+    if len(recording.views) == 1:
+        return {"": (scene, masks)}
     with ignore_warnings():
-        return fit_views(recording.scene(), [footage.masks(frame) for frame in range(0, ANNOTATED // 2, 8)])
+        together = synchronise(masks, fit_lags(scene, masks[:chosen]))
+        fitted, both = (fit_views(scene, seen[:chosen:8]) for seen in (masks, together))
+    first = Pets(recording.folder, recording.views[:1]).scene()
+    return {
+        " of the first view": (first, [frame[:1] for frame in masks]),
+        "": (scene, masks),
+        ", fitted": (fitted, masks),
+        ", synchronised": (both, together),
+    }
 
 
 def occluders(data: Path) -> Row:

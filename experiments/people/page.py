@@ -41,6 +41,8 @@ DIFFERENCES = (
     ("mean field", "mean field of the first view"),
     ("mean field, fitted", "mean field of the first view"),
     ("KSP, fitted", "KSP of the first view"),
+    ("mean field, synchronised", "mean field of the first view"),
+    ("KSP, synchronised", "KSP of the first view"),
     ("mean field, three heights", "mean field"),
     ("mean field, three heights", "mean field, best single height"),
     ("mean field, three heights around the best", "mean field, best single height"),

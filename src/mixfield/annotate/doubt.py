@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from mixfield.annotate.folder import AnnotationFolder
 from mixfield.apps.annotation import Suggestion
 from mixfield.errors import MixfieldError
+from mixfield.reports.doubt import expected_error_of_modes
 
 logger = logging.getLogger(__name__)
 
 
 def expected_error(suggestions: Sequence[Suggestion]) -> float:
-    """Share of the pixels that are expected to be wrong if the first suggestion is taken: sum_k w_k |differs_k|."""
-    return float(sum(one.weight * one.differs.mean() for one in suggestions))
+    """Share of the pixels that are expected to be wrong if the first suggestion is taken."""
+    return expected_error_of_modes([one.weight for one in suggestions], [one.differs.mean() for one in suggestions])
 
 
 def rank_images(folder: AnnotationFolder, stopped: threading.Event) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,15 @@ def annotated(folder: AnnotationFolder) -> Iterator[Annotated]:
 
 def png_files(folder: AnnotationFolder) -> Files:
     """An indexed PNG for each image, with the colors of PASCAL VOC."""
-    return {f"{one.name}.png": encode_png(one.answer.astype(np.uint8), pascal_palette()) for one in annotated(folder)}
+    names = png_names([source.image.name for source in folder.sources])
+    return {names[one.name]: encode_png(one.answer.astype(np.uint8), pascal_palette()) for one in annotated(folder)}
+
+
+def png_names(images: Sequence[str]) -> dict[str, str]:
+    """The label map of each image: ``a.png`` of ``a.jpg``, as `mixfield fit` takes it; ``a.jpg.png`` and ``a.bmp.png``
+    of two images that are both called ``a``."""
+    taken = Counter([Path(name).stem for name in images] + list(images))
+    return {name: f"{Path(name).stem if taken[Path(name).stem] == 1 else name}.png" for name in images}
 
 
 def coco_files(folder: AnnotationFolder) -> Files:

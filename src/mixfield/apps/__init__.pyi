@@ -34,3 +34,5 @@ from .tracking import track as track
 from .video import VideoSegmentation as VideoSegmentation
 from .video import segment_video as segment_video
 from .view_fit import fit_views as fit_views
+from .view_lags import fit_lags as fit_lags
+from .view_lags import synchronise as synchronise

@@ -15,6 +15,7 @@ from mixfield.interactive.annotation_actions import (
     Choice,
     Labels,
     Stroke,
+    answered,
     corrections,
     label_type,
     last_action,
@@ -97,7 +98,8 @@ class AnnotationState:
             last = last_action(self._actions, strokes, canvas.step)
             is_click = bool(clicks) and isinstance(self._actions[-1], Stroke) and last is not None
             local = local_changes(canvas, field, self._scores, clicks) if is_click and self._scores is not None else ()
-            self._modes[n] = region_modes(field, n, corrections=clicks, last=last, local=local)
+            answers = answered(self._actions, strokes)
+            self._modes[n] = region_modes(field, n, corrections=clicks, last=last, local=local, answered=answers)
         return self._modes[n]
 
     def suggestions(self, n: int) -> tuple[Suggestion, ...]:

@@ -85,6 +85,7 @@ class FrameModes:
 
     Attributes
     ----------
+    shape : (H, W).
     root : index of mean field among the modes.
     network : (K,) log-odds of the scores for the changes of each mode.
     bins : (n,) colour bins.
@@ -93,6 +94,7 @@ class FrameModes:
     masks : of each mode, aligned.
     """
 
+    shape: tuple[int, ...]
     root: int
     network: Floats
     bins: Ints
@@ -110,6 +112,7 @@ class FrameModes:
         root = labelings[posterior.root_mode].ravel()
         bins, channels = colour_bins(image), min(3, intensities(image).shape[-1])
         return FrameModes(
+            posterior.shape,
             posterior.root_mode,
             _network(posterior, labelings, scores),
             bins,
@@ -229,9 +232,10 @@ class ModePath:
 
 def _common(before: FrameModes, after: FrameModes) -> float:
     """Share of colours in common of successive frames."""
-    if len(before.bins) != len(after.bins) or before.histograms.shape != after.histograms.shape:
-        raise MixfieldError(
-            f"frames must have one shape and one number of labels, got {len(before.bins)} pixels with "
-            f"{len(before.histograms)} and then {len(after.bins)} with {len(after.histograms)}"
+    if before.shape != after.shape or before.histograms.shape != after.histograms.shape:
+        was, is_now = (
+            f"(H, W) = {one.shape}, {one.histograms.shape[0]} labels and {one.histograms.shape[1]} bins of colour"
+            for one in (before, after)
         )
+        raise MixfieldError(f"frames must be alike, got {is_now} after {was}")
     return common_colours(before.bins, after.bins)

@@ -88,6 +88,12 @@ def checked_strokes(
     return labels, probs.shape[-1]
 
 
+def stroke_labels(strokes: ArrayLike, unknown: Sequence[int] = UNKNOWN, n_labels: int | None = None) -> int:
+    """The number of labels of strokes, see `checked_strokes`."""
+    height, width = _arrays.as_numpy("scores", strokes).shape
+    return checked_strokes(strokes, (height, width), unknown, n_labels)[1]
+
+
 def _resized(labels: Ints, shape: tuple[int, int]) -> Ints:
     if not same_aspect(labels.shape, shape):
         raise MixfieldError(

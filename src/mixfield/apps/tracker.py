@@ -63,12 +63,14 @@ class TrackSegment:
     first : its first frame.
     table : records as of `Tracks`; a person keeps the identity from segment to segment.
     chosen_modes : (frames,) index into the modes of each posterior.
+    weights : of the modes of each frame, (K,) each.
     cost, bound : its share of the cost and of the lower bound of the whole.
     """
 
     first: int
     table: NDArray[np.void] = field(repr=False)
     chosen_modes: Ints = field(repr=False)
+    weights: tuple[Floats, ...] = field(repr=False)
     cost: float
     bound: float
 
@@ -163,7 +165,8 @@ class Tracker:
     def _finished(self, segment: Segment) -> TrackSegment:
         frames = [self._open.popleft() for _ in segment.modes]
         table = _records(segment, frames, self.ground)
-        return TrackSegment(segment.first, table, segment.modes, segment.cost, segment.bound)
+        weights = tuple(one.weights for one in frames)
+        return TrackSegment(segment.first, table, segment.modes, weights, segment.cost, segment.bound)
 
 
 def cameras_of(scene: HasGround | Ground | None, homography: ArrayLike | None) -> Sequence[Camera]:

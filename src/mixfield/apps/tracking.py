@@ -51,6 +51,7 @@ class Tracks:
         ``column``, ``x`` and ``y`` of the centre of the cell, or of the detection there, in metres, and ``confidence``,
         the probability of presence in the chosen mode, which is low where a track continues through missed detections.
     chosen_modes : (T,) index into ``posteriors[t].modes``.
+    weights : of the modes of each frame, (K,) each; 1 for a map and for detections.
     cost : of modes and tracks, in nats; the cheapest modes without tracks cost zero.
     bound : no other choice of modes and tracks costs less.
     ground, motion : the grid of cells, and how people may move on it.
@@ -59,6 +60,7 @@ class Tracks:
 
     table: NDArray[np.void]
     chosen_modes: Ints
+    weights: tuple[Floats, ...]
     cost: float
     bound: float
     ground: Ground
@@ -273,5 +275,6 @@ def _joined(segments: Sequence[TrackSegment], tracker: Tracker) -> Tracks:
     table = np.sort(tables, order=("identity", "frame"))
     modes = np.concatenate([*(segment.chosen_modes for segment in segments), np.zeros(0, np.int64)])
     cost, bound = (float(sum(getattr(one, name) for one in segments)) for name in ("cost", "bound"))
-    answer = (_arrays.frozen(table), _arrays.frozen(modes), cost, min(cost, bound))
+    weights = tuple(one for segment in segments for one in segment.weights)
+    answer = (_arrays.frozen(table), _arrays.frozen(modes), weights, cost, min(cost, bound))
     return Tracks(*answer, tracker.ground, tracker.motion, tracker.frame_rate)

@@ -130,12 +130,15 @@ def follow(
             labelings, common, starts = waiting.popleft()
             yield Decided(choice, labelings[choice.mode], common, starts)
 
-    for image, posterior, scores in frames:
+    for number, (image, posterior, scores) in enumerate(frames):
         if image is None or posterior is None:
             yield from release(path.finish())
             yield Decided(None, None, float("nan"), starts=False)
             continue
-        decided = path.advance(image, posterior, scores)
+        try:
+            decided = path.advance(image, posterior, scores)
+        except MixfieldError as error:
+            raise MixfieldError(f"frame {number}: {error}") from None
         waiting.append((posterior.labelings(), path.common, path.starts))
         yield from release(decided)
     yield from release(path.finish())

@@ -49,17 +49,27 @@ def _excess(energies: Iterable[Occupancy], people: Sequence[NDArray[np.bool_]], 
 
 
 def relocation_gains(energy: Occupancy, people: NDArray[np.bool_], scene: Scene) -> Floats:
-    """(k,) nats that each visible person of ``people`` (rows, columns) would gain at the best cell within `REACH`.
+    """(k,) nats that each visible person of ``people`` (rows, columns) would gain at the best cell within `REACH`."""
+    reach = int(REACH / scene.ground.cell)
+    costs = relocation_costs(energy, people, scene, reach)
+    steps = np.arange(-reach, reach + 1) * scene.ground.cell
+    near = np.hypot(steps[:, None], steps) <= REACH
+    return np.asarray(costs[:, reach, reach] - np.where(near, costs, np.inf).min((1, 2), initial=np.inf))
 
-    With the other people fixed, the local field is the cost of one more person at each cell.
+
+def relocation_costs(energy: Occupancy, people: NDArray[np.bool_], scene: Scene, reach: int) -> Floats:
+    """(k, 2 reach + 1, 2 reach + 1) cost of each visible person of ``people`` at the cells around; +inf if hidden.
+
+    With the other people fixed, the local field is the cost of one more person at each cell; two are not at one.
     """
-    visible = np.logical_or.reduce([view.visible for view in scene.views])
-    centres, gains = scene.ground.centres().reshape(-1, 2), []
-    for i in np.flatnonzero(people.ravel() & visible):
-        others = people.ravel().astype(np.float64)
-        others[i] = 0.0
-        field = energy.local_field(np.stack([1.0 - others, others], axis=-1).reshape(*energy.shape, 2))
-        cost = (field[..., 1] - field[..., 0]).ravel()
-        near = visible & (others == 0) & (np.linalg.norm(centres - centres[i], axis=-1) <= REACH)
-        gains.append(cost[i] - cost[near].min())
-    return np.array(gains, np.float64)
+    visible = np.logical_or.reduce([view.visible for view in scene.views]).reshape(people.shape)
+    around = np.full(np.array(people.shape) + 2 * reach, np.inf)
+    costs = [np.zeros((0, 2 * reach + 1, 2 * reach + 1))]
+    for row, column in np.argwhere(people & visible):
+        others = people.astype(np.float64)
+        others[row, column] = 0.0
+        field = energy.local_field(np.stack([1.0 - others, others], axis=-1))
+        inside = around[reach : reach + people.shape[0], reach : reach + people.shape[1]]
+        inside[:] = np.where(visible & (others == 0), field[..., 1] - field[..., 0], np.inf)
+        costs.append(around[None, row : row + 2 * reach + 1, column : column + 2 * reach + 1].copy())
+    return np.concatenate(costs)

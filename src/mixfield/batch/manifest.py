@@ -259,22 +259,25 @@ def _short(text: str, most: int = 300) -> str:
 
 def _differences(earlier: Any, now: Any) -> str:
     """The settings that differ, by name, with both values."""
-    values = [_flat(earlier), _flat(now)]
-    names = [name for name in values[0] | values[1] if values[0].get(name) != values[1].get(name)]
-    return "; ".join(f"{name or 'settings'} {values[0].get(name)}, now {values[1].get(name)}" for name in names)
+    return "; ".join(f"{name or 'settings'}: {was}, now {is_now}" for name, was, is_now in _differing(earlier, now))
 
 
-def _flat(settings: Any, name: str = "") -> dict[str, str]:
-    """Settings as JSON by dotted name."""
-    if not isinstance(settings, dict) or not settings:
-        text = json.dumps(settings)
-        return {name: text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."}
-    prefix = f"{name}." if name else ""
-    return {
-        inner: text
-        for key, value in settings.items()
-        for inner, text in _flat(value, prefix + json.dumps(key)[1:-1]).items()
-    }
+def _differing(earlier: Any, now: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
+    """Dotted name and both values of each setting that differs; what is in tables is compared if both have them."""
+    if isinstance(earlier, dict) and isinstance(now, dict):
+        prefix = f"{name}." if name else ""
+        for key in earlier | now:
+            yield from _differing(earlier.get(key), now.get(key), prefix + json.dumps(key)[1:-1])
+    elif earlier != now:
+        yield name, _value(earlier), _value(now)
+
+
+def _value(setting: Any) -> str:
+    """A setting in a few words: settings that are not given are null, or absent."""
+    if setting is None or isinstance(setting, dict):
+        return "the default" if setting is None else "another one"
+    text = json.dumps(setting)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 def _parsed(line: bytes) -> Record:

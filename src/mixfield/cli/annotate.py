@@ -77,12 +77,15 @@ def _export(folders: Sequence[AnnotationFolder], formats: Sequence[str], *, as_j
 
 def _serve(folders: Sequence[AnnotationFolder], titles: Sequence[str], *, port: int, show: bool, as_json: bool) -> None:
     from mixfield.annotate.serving import serve
+    from mixfield.reports.page import number_of
+
+    count = len(folders[0].sources)
 
     def ready(address: str) -> None:
         if as_json:
-            typer.echo(json.dumps({"address": address, "images": len(folders[0].sources)}))
+            typer.echo(json.dumps({"address": address, "images": count}))
         else:
-            say(f"{len(folders[0].sources)} images: open {address}", "stop with Ctrl-C; everything is saved")
+            say(f"{number_of(count, 'image')}: open {address}", "stop with Ctrl-C; everything is saved")
         if show:
             import webbrowser
 

@@ -114,7 +114,7 @@ def _print_graph(facts: dict[str, Any], _out: Path) -> str:
     )
     rows = [
         ("mean field", f"P(1) = {facts['corner']:.3f} in the bottom right quarter", mean_field),
-        ("mixfield", f"{first} and {second}: {facts['flipped_variables']} variables flip", mixture),
+        ("mixfield", f"{first} and {second}: {facts['differing_variables']} variables differ", mixture),
         ("log-odds", f"{facts['log_odds']:+.2f} nats", f"exact: {facts['exact_log_odds']:+.2f}"),
     ]
     print_table("What they say", ("", "answer", "distance to the truth (KL)"), rows)

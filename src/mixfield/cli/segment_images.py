@@ -53,6 +53,7 @@ class SegmentImage:
     ) -> dict[str, Any]:
         """Segment an image, write the results into a folder and return their facts."""
         from mixfield.apps import entropy_gap, segmentation_field, solve_field
+        from mixfield.apps.strokes import stroke_labels
         from mixfield.io.images import read_image
         from mixfield.io.names import names_in_scores
         from mixfield.io.scores import read_scores
@@ -65,16 +66,25 @@ class SegmentImage:
         with solver(self.threads) as how:
             if self._are_strokes(evidence):
                 labels = {name: value for name, value in self.evidence.items() if name in ("unknown", "n_labels")}
+                self._check_names(stroke_labels(evidence, **labels))
                 how_to = {"names": names, "rng": self.seed, "solver": how, "progress": advance}
                 facts = write_strokes(out, picture, evidence, self.modes, **how_to, **labels)
                 return facts | {"seconds": time.perf_counter() - started, "seconds_writing": 0.0}
             field = segmentation_field(picture, evidence, **self.field, **self.evidence)
+            self._check_names(field.energy.n_labels)
             posterior = solve_field(field, self.modes, rng=self.seed, solver=how, progress=advance)
             calibrated = posterior.calibration is not None
             gap = None if calibrated else entropy_gap(field.energy, posterior.modes[0], solver=how)
         solved = time.perf_counter()
         facts = write_segmentation(out, picture, posterior, gap, Given(names=names))
         return facts | {"seconds": solved - started, "seconds_writing": time.perf_counter() - solved}
+
+    def _check_names(self, n_labels: int) -> None:
+        """Refuse names that are given for fewer labels than there are: they may be those of other labels."""
+        from mixfield.errors import MixfieldError
+
+        if self.names and len(self.names) < n_labels:
+            raise MixfieldError(f"--names must have a name for each of the {n_labels} labels, got {len(self.names)}")
 
     def _are_strokes(self, evidence: Any) -> bool:
         """Whether scores are strokes that are segmented by regions."""
@@ -168,7 +178,7 @@ def segment_folder(
 
 def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
     """Print the modes with their questions; with ``nats`` their bounds and the weights of the energy too."""
-    from mixfield.reports.about import ONE_HOT, TWO_PROBABILITIES, weight_name
+    from mixfield.reports.about import ONE_HOT, two_probabilities, weight_name
     from mixfield.reports.page import percent
 
     modes, rows = facts["modes"], []
@@ -181,14 +191,15 @@ def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
     last = "question" if facts["calibrated"] else "difference"
     print_table(title, ("", weight_name(facts["calibrated"]), *heads, last), rows, texts=(last,))
     say(*(f"note: {note}" for note in facts["notes"]))
-    if facts["calibrated"] and len(modes) > 1:
-        say(TWO_PROBABILITIES)
+    if explained := two_probabilities(facts["calibrated"], len(modes)):
+        say(explained)
     if nats and facts["one_hot"]:
         say(ONE_HOT)
 
 
 def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Path) -> None:
     from mixfield.reports.about import weight_name
+    from mixfield.reports.page import number_of
 
     shown = [
         (
@@ -203,5 +214,5 @@ def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Pa
     name = weight_name(all(row["calibrated"] for row in rows))
     heads = ("image", "modes", f"{name} of mode 1", "largest difference", "seconds")
     earlier = f", {results.tally.reused} of them by an earlier run" if results.tally.reused else ""
-    title = f"{len(rows)} images segmented{earlier}, {len(results.failures)} failed; results in {out}"
+    title = f"{number_of(len(rows), 'image')} segmented{earlier}, {len(results.failures)} failed; results in {out}"
     print_table(title, heads, shown)

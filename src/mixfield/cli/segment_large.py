@@ -64,17 +64,24 @@ def segment_large_image(
 
 
 def _print(answer: LargeSegmentation, facts: dict[str, Any]) -> None:
+    from mixfield.reports.page import number_of
+
     size = " x ".join(str(length) for length in reversed(answer.shape))
     earlier = f", {facts['reused']} of them by an earlier run" if facts["reused"] else ""
-    say(f"{size} pixels in {answer.blocks} blocks{earlier}, {facts['seconds']:.1f} s")
+    say(f"{size} pixels in {number_of(answer.blocks, 'block')}{earlier}, {facts['seconds']:.1f} s")
     shown = [
         (f"{k}", f"label {one.old} or {one.new}?", f"{100 * one.probability:.0f} %", one.pixels, len(one.blocks))
         for k, one in enumerate(answer.questions[:SHOWN], 1)
     ]
     if shown:
         heads = ("", "question", "probability of the second", "pixels", "blocks")
-        print_table(f"the first {len(shown)} of {len(answer.questions)} questions", heads, shown, texts=("question",))
+        print_table(
+            f"the first {len(shown)} of {number_of(len(answer.questions), 'question')}",
+            heads,
+            shown,
+            texts=("question",),
+        )
     if answer.not_converged:
-        say(f"note: {len(answer.not_converged)} blocks stopped at their iteration limit")
+        say(f"note: {number_of(len(answer.not_converged), 'block')} stopped at the iteration limit")
     say(f"wrote {answer.out}")
     say(f"next: {command('mixfield', 'report', answer.out.with_name(answer.out.name + '.blocks'))}")

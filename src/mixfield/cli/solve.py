@@ -113,6 +113,6 @@ def _print(posterior: MixturePosterior, title: str) -> None:
         )
         for k, (weight, mode) in enumerate(zip(posterior.weights, posterior.modes, strict=True), 1)
     ]
-    print_table(title, ("mode", "weight", "log Z_k", "mass inside", "differs from mode 1", "converged"), rows)
+    print_table(title, ("mode", "weight", "log Z_k", "mass inside", "variables that differ", "converged"), rows)
     say(f"log Z~ = {posterior.log_z:.4f} (a lower bound), T_max = {posterior.t_max:.3g}")
     say(*(f"note: {note}" for note in posterior.notes))

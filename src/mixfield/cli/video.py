@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,6 +57,7 @@ def video(
     source = ScoredFrames(frames.absolute(), scores.absolute())
     consistency = Consistency(lag=lag) if caution is None else Consistency(lag=lag, caution=caution)
     work = SegmentFrame(source, modes, field_options(model), logits, seed, threads)
+    work = replace(work, shape=work.first_shape())
     items = [batch.Item(f.name, f, (f.picture, f.scores)) for f in source.frames() if f.scores is not None]
     started = time.perf_counter()
     where = batching.engine(engine, workers, scheduler)

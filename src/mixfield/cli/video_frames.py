@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mixfield.cli.field_models import field_settings
 from mixfield.cli.options import solver
+from mixfield.errors import MixfieldError
 
 if TYPE_CHECKING:
     from mixfield.io.scored_frames import Frame, ScoredFrames
@@ -28,6 +30,7 @@ class SegmentFrame:
     source : frames and scores.
     modes, logits, seed, threads : options of the verb.
     field : options of `mixfield.segment` about the field, see `field_options`.
+    shape : (H, W, L) that the scores of every frame must have, see `first_shape`; not checked if it is empty.
     """
 
     source: ScoredFrames
@@ -36,6 +39,7 @@ class SegmentFrame:
     logits: bool
     seed: int
     threads: int | None
+    shape: tuple[int, ...] = ()
 
     def __call__(self, frame: Frame, folder: Path) -> dict[str, Any]:
         """An item of a batch; returns the seconds that it took."""
@@ -45,6 +49,8 @@ class SegmentFrame:
 
         started = time.perf_counter()
         image, probs = self.source.picture(frame), self.probabilities(frame)
+        if self.shape and probs.shape != self.shape:
+            raise MixfieldError(f"all frames must be alike, got {_size(probs.shape)} after {_size(self.shape)}")
         with solver(self.threads) as how:
             if "kernels" in self.field:
                 energy = segmentation_energy(image, probs, **self.field)
@@ -67,12 +73,25 @@ class SegmentFrame:
         shape = self.source.picture(frame).shape[:2]
         return probabilities(read_scores(frame.scores), shape, logits=self.logits)
 
+    def first_shape(self) -> tuple[int, ...]:
+        """(H, W, L) of the first frame that can be read; empty without one."""
+        for frame in self.source.frames():
+            with suppress(MixfieldError, OSError):  # its failure is reported when its turn comes
+                if frame.scores is not None:
+                    return tuple(self.probabilities(frame).shape)
+        return ()
+
     def settings(self) -> dict[str, Any]:
         """Everything that the modes depend on; the choice among them is made later."""
         from mixfield import __version__
 
         fixed = {"mixfield": __version__, "video": True, "modes": self.modes, "logits": self.logits, "seed": self.seed}
         return fixed | field_settings(self.field)
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    height, width, labels = shape
+    return f"(H, W) = ({height}, {width}) with {labels} labels"
 
 
 @dataclass(frozen=True, eq=False)

@@ -143,6 +143,25 @@ def voted(actions: Sequence[Action], shape: tuple[int, int], n_labels: int) -> F
     return votes
 
 
+def answered(actions: Sequence[Action], strokes: Ints) -> Int32s:
+    """(h, w) labels of the regions of answers, -1 elsewhere.
+
+    A later answer covers earlier ones; an answer no longer counts if a stroke in its region has another label.
+
+    Parameters
+    ----------
+    actions : of the annotator.
+    strokes : (h, w) labels of the strokes on the canvas, -1 where there are none.
+    """
+    labels = np.full(strokes.shape, -1, np.int32)
+    for action in actions:
+        if isinstance(action, Answer):
+            known = strokes[action.region]
+            if not ((known >= 0) & (known != action.label)).any():
+                labels[action.region] = action.label
+    return labels
+
+
 def canvas_shapes(actions: Sequence[Action]) -> set[tuple[int, ...]]:
     """Heights and widths of the maps on the canvas that actions have."""
     maps = [action.differ if isinstance(action, Choice) else action.shown for action in actions]

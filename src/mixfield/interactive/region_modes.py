@@ -32,6 +32,7 @@ Ints = NDArray[np.int64]
 SEARCH = Search(
     root=4, root_sweeps=40, flips=0, groups=8, polish=0, temperatures=4, leaf_sweeps=20, remembered=2
 )  # fmt: skip
+CONTRADICTED = 0.1  # share of the pixels of answers on which a labeling may contradict them
 FOUND = 8  # modes that are looked for, at least
 ANSWER = 0.3  # probability that the answer itself is right, before those of candidates are considered
 SPREAD = 0.6  # exponent of the weights of the chosen ones, which would be too certain
@@ -81,6 +82,7 @@ def region_modes(
     corrections: Sequence[Correction] = (),
     last: LastAction | None = None,
     local: Sequence[NDArray[np.bool_]] = (),
+    answered: NDArray[np.integer] | None = None,
     rng: int | np.random.Generator = 0,
     solver: Solver | None = None,
     progress: Progress = False,
@@ -94,6 +96,7 @@ def region_modes(
     corrections : clicks on segmentations that were shown.
     last : what was shown and changed last, None if nothing was.
     local : (h, w) sets of pixels that may change with it, see `mixfield.interactive.local_changes`.
+    answered : (h, w) labels of the regions of answers, -1 elsewhere; labelings that contradict them are left out.
     rng, solver, progress : as for `mixfield.infer`.
     """
     with warnings.catch_warnings():
@@ -101,6 +104,8 @@ def region_modes(
         posterior = _search(field, n_modes, rng=rng, solver=solver, progress=progress)
         found = candidates(field, posterior.modes, last, local)
     maps = candidate_maps(field, found, last)
+    if answered is not None:
+        found, maps = _agreeing(found, maps, answered)
     model = OF_CORRECTIONS if corrections else OF_STROKES
     probabilities = candidate_probabilities(field, found, corrections, maps, model.weights)
     agreement = map_ious(maps) if local else mean_ious(np.stack([one.labels for one in found]), field.graph.sizes)
@@ -127,6 +132,16 @@ def _search(
         min_distance=0.0,
         progress=advance,
     )
+
+
+def _agreeing(
+    found: Sequence[Candidate], maps: Labels, answered: NDArray[np.integer]
+) -> tuple[list[Candidate], Labels]:
+    """The candidates that agree best with answers (h, w), those that differ from these by few of the pixels, and maps."""
+    known = answered >= 0
+    agreement = (maps[:, known] == answered[known]).mean(-1) if known.any() else np.ones(len(found))
+    kept = np.flatnonzero(agreement >= agreement.max() - CONTRADICTED)
+    return [found[k] for k in kept], maps[kept]
 
 
 def _power(probabilities: Floats, exponent: float) -> Floats:

@@ -20,7 +20,10 @@ MAX_ARRAY = 4 * MAX_NAMES * MAX_LENGTH  # bytes, four for each character
 
 def read_names(path: StrPath) -> tuple[str, ...]:
     """Names of labels from 0 on, one a line; empty lines at the end are dropped."""
-    return _checked(path, read_text(path).rstrip().split("\n"))
+    text = read_text(path).rstrip()
+    if not text:
+        raise FileFormatError(f"{path} holds no names; give one a line")
+    return _checked(path, text.split("\n"))
 
 
 def names_in_scores(path: StrPath) -> tuple[str, ...]:

@@ -150,13 +150,17 @@ def _window(rows: slice, columns: slice) -> Any:
     return RasterWindow(columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start)
 
 
-def _opened(path: Path) -> Any:
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """A file to read; a `FileFormatError` names it, where GDAL only says what went wrong."""
     library = rasterio()
     try:
         with _without_warning(library):
-            return library.open(path)
+            file = library.open(path)
+        with file:
+            yield file
     except library.errors.RasterioIOError as error:
-        raise FileFormatError(f"{path} is no GeoTIFF that can be read: {error}") from None
+        raise FileFormatError(f"{path} is no GeoTIFF that can be read: {error.__cause__ or error}") from None
 
 
 @contextmanager

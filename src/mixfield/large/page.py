@@ -16,7 +16,7 @@ from mixfield.large.run import SUMMARY
 from mixfield.large.sources import open_source
 from mixfield.large.tiles import TILE, Pyramid
 from mixfield.reports.data_uri import photo_uri
-from mixfield.reports.page import Page, legend, percent, section, table
+from mixfield.reports.page import Page, legend, number_of, percent, section, table
 from mixfield.reports.png import encode_png
 
 IN_PAGE = 100  # tiles that the page itself contains; with more they are files in a folder beside it
@@ -85,7 +85,8 @@ def _written(pyramid: Pyramid, folder: Path, base: Path) -> str:
 def _page(title: str, facts: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> Page:
     height, width = facts["shape"]
     count = len(facts["questions"])
-    lead = f"{width} x {height} pixels in {facts['blocks']} blocks, {facts['labels']} labels, {count} questions"
+    parts = ", ".join(number_of(number, noun) for number, noun in ((facts["labels"], "label"), (count, "question")))
+    lead = f"{width} x {height} pixels in {number_of(facts['blocks'], 'block')}, {parts}"
     names = {label: f"label {label}" for label in range(min(facts["labels"], NAMED))}
     view = (
         '<canvas id="view" tabindex="0" width="1200" height="720" aria-label="the image with its labels; drag to move, '
@@ -102,7 +103,7 @@ def _page(title: str, facts: Mapping[str, Any], shown: Sequence[Mapping[str, Any
         for k, one in enumerate(shown, 1)
     ]
     heads = ("", "question", "probability of the second", "pixels", "chosen")
-    listed = table(heads, rows, caption=f"{len(rows)} of {count} questions, the most useful first")
+    listed = table(heads, rows, caption=f"{len(rows)} of {number_of(count, 'question')}, the most useful first")
     body = section("overview", "Overview", legend(names) + view) + (
         section("asked", "Questions", listed) if rows else ""
     )

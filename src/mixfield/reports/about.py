@@ -33,6 +33,17 @@ def about_modes(posterior: MixturePosterior, differs: Sequence[float], names: Se
     return texts
 
 
+def two_probabilities(calibrated: bool, n_modes: int) -> str:
+    """What the probability of a mode is of, and what the odds beside it; empty where there are no such two."""
+    return TWO_PROBABILITIES if calibrated and n_modes > 1 else ""
+
+
+def weight_text(posterior: MixturePosterior, k: int) -> str:
+    """The weight of a mode in per cent; if it is calibrated and beside the odds of a question, what it is of."""
+    short = " best by IoU" if two_probabilities(posterior.calibration is not None, len(posterior.modes)) else ""
+    return f"{percent(float(posterior.weights[k]))}{short}"
+
+
 def weight_name(calibrated: bool) -> str:
     """What the weights of modes are called: probabilities if they are calibrated."""
     return "probability" if calibrated else "weight"

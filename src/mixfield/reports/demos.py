@@ -77,10 +77,12 @@ def graph(folder: Path, *, rng: int = 0, solver: Solver | None = None, progress:
     folder.mkdir(parents=True, exist_ok=True)
     write_uai(folder / "four-zones.uai", found.graph)
     found.posterior.save(folder / "result.npz")
+    first, second = found.posterior.labelings()
     page = report(found.posterior, folder / "report.html", exact_log_z=found.true_log_z, title="Four zones")
     return {
         "shape": list(found.graph.shape),
         "flipped_variables": int(found.flipped.sum()),
+        "differing_variables": int((first != second).sum()),
         "corner": float(found.single.marginals[-1, -1, 1]),
         "mean_field_log_z": found.single.log_z,
         "mixture_log_z": found.posterior.log_z,

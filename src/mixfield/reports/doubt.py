@@ -1,4 +1,4 @@
-"""Where a segmentation is doubtful: entropy of the marginals, or the entropy gap of a mean field."""
+"""Where a segmentation is doubtful, and how much of it: entropy or entropy gap of pixels, and the expected error."""
 
 from __future__ import annotations
 
@@ -35,6 +35,21 @@ class Doubt:
     def maximum(self) -> float:
         """The end of the scale: the largest value, at least one bit."""
         return float(max(1.0, self.bits.max()))
+
+
+def expected_error(posterior: MixturePosterior) -> float:
+    """Share of the pixels whose label is expected not to be that of mode 1: mean of 1 - P(label of mode 1)."""
+    labels = posterior.modes[0].labeling()
+    agreed = np.take_along_axis(posterior.marginals(), labels[..., None], -1)
+    return float(np.clip(1.0 - agreed.mean(dtype=np.float64), 0.0, 1.0))
+
+
+def expected_error_of_modes(weights: ArrayLike, differs: ArrayLike) -> float:
+    """The same where only the label maps of modes are known: sum_k w_k |differs_k|, the share in which each differs.
+
+    Calibrated weights are probabilities of being the best by mean IoU, for which it is only a rough number.
+    """
+    return float(np.dot(np.asarray(weights, np.float64), np.asarray(differs, np.float64)))
 
 
 def doubt_of(posterior: MixturePosterior, gap: ArrayLike | None = None, variables: Ints | None = None) -> Doubt:

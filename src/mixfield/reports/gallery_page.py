@@ -15,8 +15,10 @@ from mixfield.errors import FileFormatError
 from mixfield.io.documents import read_json
 from mixfield.io.images import read_image, read_label_map
 from mixfield.io.names import read_names
+from mixfield.reports.about import two_probabilities
 from mixfield.reports.data_uri import photo_uri, subsampled
-from mixfield.reports.page import Page, html_table, legend, percent, section, weight_bar
+from mixfield.reports.doubt import expected_error_of_modes
+from mixfield.reports.page import Page, html_table, legend, number_of, percent, section
 from mixfield.reports.segmentation import NAMES
 from mixfield.reports.segmentation_figure import changed_overlay, displayed, label_overlay
 
@@ -37,18 +39,19 @@ class SegmentedImage:
     weights, differs : of each mode: its weight, and the share of pixels in which it differs from mode 1.
     labels : that occur in any mode.
     about : what the second mode is about, empty where there is none or the summary does not say it.
+    doubt : `expected_error` of the posterior.
+    by_modes : whether ``doubt`` is that of the modes instead, as the summary is of an earlier version.
+    calibrated : whether the weights are.
     """
 
     folder: Path
     weights: tuple[float, ...]
     differs: tuple[float, ...]
     labels: tuple[int, ...]
-    about: str = ""
-
-    @property
-    def doubt(self) -> float:
-        """Expected share of pixels whose label is not that of mode 1: sum of weight times difference."""
-        return sum(w * d for w, d in zip(self.weights, self.differs, strict=True))
+    about: str
+    doubt: float
+    by_modes: bool
+    calibrated: bool
 
     @property
     def order(self) -> tuple[float, float, str]:
@@ -67,12 +70,18 @@ def _read_summary(folder: Path) -> SegmentedImage:
     content = read_json(path)
     try:
         modes = content["modes"]
+        weights = tuple(float(weight) for weight in content["weights"])
+        differs = tuple(float(mode["differs"]) for mode in modes)
+        by_modes = expected_error_of_modes(weights, differs)
         return SegmentedImage(
             folder,
-            tuple(float(weight) for weight in content["weights"]),
-            tuple(float(mode["differs"]) for mode in modes),
-            tuple(sorted({int(label) for mode in modes for label in mode["labels"]})),
-            str(modes[1].get("about", "")) if len(modes) > 1 else "",
+            weights,
+            differs,
+            labels=tuple(sorted({int(label) for mode in modes for label in mode["labels"]})),
+            about=str(modes[1].get("about", "")) if len(modes) > 1 else "",
+            doubt=float(content.get("doubt", by_modes)),
+            by_modes="doubt" not in content,
+            calibrated=bool(content.get("calibrated", False)),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path} is not the summary of a segmentation: {error}") from None
@@ -108,10 +117,12 @@ def _names(images: Sequence[SegmentedImage]) -> tuple[str, ...]:
 
 def _lead(images: Sequence[SegmentedImage]) -> str:
     single = sum(len(image.weights) == 1 for image in images)
+    explained = two_probabilities(any(i.calibrated for i in images), max(len(i.weights) for i in images))
+    earlier = "For results of earlier versions, it is the share in which each mode differs, times its weight. "
     return (
-        f"{len(images)} images, the most doubtful first; {single} without doubt, with one mode. <b>Doubt</b> is the "
-        "share of pixels whose label is expected to be another than in mode 1: the share in which each mode differs, "
-        "times its weight."
+        f"{number_of(len(images), 'image')}, the most doubtful first; {single} without doubt, with one mode. "
+        "<b>Doubt</b> is the share of pixels whose label is expected to be another than in mode 1: 1 minus the "
+        f"probability of that label, averaged over the pixels. {earlier * any(i.by_modes for i in images)}{explained}"
     )
 
 
@@ -126,7 +137,7 @@ def _card(image: SegmentedImage) -> str:
         caption = f"mode 2, {percent(image.weights[1])}: {escape(image.about) or 'where it differs'}"
         pictures.append(_figure(changed_overlay(photo, second != first), caption, name))
     return (
-        f'<article class="card"><h2>{name}</h2>{weight_bar(image.weights[0])}'
+        f'<article class="card"><h2>{name}</h2>'
         f"<p>{_doubt(image)} · {_links(image)}</p>"
         f'<div class="pictures">{"".join(pictures)}</div></article>'
     )

@@ -13,7 +13,7 @@ from mixfield.apps.questions import questions
 from mixfield.errors import MixfieldError
 from mixfield.io.images import pascal_palette
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.reports.about import ONE_HOT
+from mixfield.reports.about import ONE_HOT, two_probabilities, weight_text
 from mixfield.reports.data_uri import png_uri, subsampled
 from mixfield.reports.page import percent
 from mixfield.reports.palette import BLUE, hex_color
@@ -40,7 +40,8 @@ def card(posterior: MixturePosterior) -> str:
     ]
     more = f"<div>and {count - MAX_MODES} more</div>" if count > MAX_MODES else ""
     is_grey = thumbnails[0] and posterior.modes[0].marginals.shape[-1] == 2
-    notes = "".join(f"<div>{escape(note)}</div>" for note in posterior.notes)
+    explained = two_probabilities(posterior.calibration is not None, count)
+    notes = "".join(f"<div>{escape(note)}</div>" for note in (*posterior.notes, explained) if note)
     return (
         f"<div><div><b>MixturePosterior</b>: {count} mode{'s' * (count > 1)} of {n} variables"
         f"{'; white: label 1' if is_grey else ''}</div>"
@@ -106,9 +107,9 @@ def plot(posterior: MixturePosterior, image: ArrayLike | None = None, axes: Sequ
         raise MixfieldError(f"axes must hold one per mode, {count}, got {len(axes)}")
     photo = None if image is None else displayed(image)
     captions = {question.mode: question.caption() for question in questions(posterior)}
-    for k, (weight, mode, axis) in enumerate(zip(posterior.weights, posterior.modes, axes, strict=False), 1):
+    for k, (mode, axis) in enumerate(zip(posterior.modes, axes, strict=False)):
         _draw(axis, mode.marginals, photo)
-        axis.set_title(f"mode {k}: {percent(float(weight))}" + (f"\n{captions[k - 1]}" if k - 1 in captions else ""))
+        axis.set_title(f"mode {k + 1}: {weight_text(posterior, k)}" + (f"\n{captions[k]}" if k in captions else ""))
     return axes[0].figure
 
 

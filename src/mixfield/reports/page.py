@@ -99,6 +99,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share >= 5e-4 or share == 0 else "< 0.1 %"
 
 
+def number_of(count: int, noun: str) -> str:
+    """``1 image``, ``2 images``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def section(name: str, title: str, content: str) -> str:
     """A section with a heading; ``name`` is the id of the heading, ``content`` is HTML."""
     return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(title)}</h2>{content}</section>'

@@ -72,9 +72,10 @@ def tracks_page(tracks: Tracks, *, title: str = "Tracks") -> str:
     tracks : from `mixfield.track`.
     title : heading of the page.
     """
+    chosen, weights = tracks.chosen_modes.tolist() or [0], tracks.weights or (np.ones(1),)
     frames = [
-        {"number": t, "weights": [1.0] * (mode + 1), "chosen": mode, "people": [], "boxes": [], "pictures": []}
-        for t, mode in enumerate(tracks.chosen_modes.tolist() or [0])
+        {"number": t, "weights": each.tolist(), "chosen": mode, "people": [], "boxes": [], "pictures": []}
+        for t, (mode, each) in enumerate(zip(chosen, weights, strict=True))
     ]
     whole = np.ones(tracks.ground.shape, bool)
     return _page(frames, tracks.ground, whole, [], TrackTable.of(tracks), title)

@@ -16,7 +16,7 @@ from mixfield.apps.questions import Question, questions, settled_labels
 from mixfield.io.images import write_grey, write_image, write_label_map
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports.about import about_modes
-from mixfield.reports.doubt import ENTROPY, GAP, Doubt, doubt_of
+from mixfield.reports.doubt import ENTROPY, GAP, Doubt, doubt_of, expected_error
 from mixfield.reports.segmentation_figure import displayed, segmentation_figure
 
 Bits = NDArray[np.float64]
@@ -28,7 +28,7 @@ SETTLED = "settled.png"
 
 
 def segmentation_facts(posterior: MixturePosterior, names: Sequence[str] = ()) -> dict[str, Any]:
-    """Weights and bounds of the modes, what each is about, and their difference from mode 1, as plain values."""
+    """Doubt, weights and bounds of the modes, what each is about, and its difference from mode 1, as plain values."""
     labelings, asked = posterior.labelings(), {question.mode: question for question in questions(posterior)}
     differs = (labelings != labelings[0]).reshape(len(labelings), -1).mean(1)
     texts = about_modes(posterior, differs.tolist(), names)
@@ -38,6 +38,7 @@ def segmentation_facts(posterior: MixturePosterior, names: Sequence[str] = ()) -
         "calibrated": posterior.calibration is not None,
         "weights": posterior.weights.tolist(),
         "model_weights": posterior.model_weights.tolist(),
+        "doubt": expected_error(posterior),
         "one_hot": posterior.is_one_hot,
         "modes": [
             {
@@ -86,7 +87,8 @@ def write_segmentation(
     - ``entropy_gap.png``: instead, if ``gap`` is given and the posterior is not calibrated
     - ``figure.png``: image, modes, differences and entropy side by side
     - ``result.npz``: the posterior, read by `mixfield.load`
-    - ``summary.json``: weights, questions, bounds, and the share of pixels in which each mode differs from mode 1
+    - ``summary.json``: doubt (`expected_error`), weights, questions, bounds, and the share of pixels in which each mode
+      differs from mode 1
     - ``scribbles.png`` (255 where unknown), ``labels.txt``: what was given, if it was
     """
     given = given or Given()

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield._pictures import intensities
 from mixfield.apps.questions import questions
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.reports.about import is_without_doubt
+from mixfield.reports.about import is_without_doubt, weight_text
 from mixfield.reports.doubt import TITLES, Doubt
-from mixfield.reports.page import percent
 from mixfield.reports.palette import CHANGED, MODES, Color, label_colors, ramp
 from mixfield.reports.panels import Image, Key, Panel, compose
 
@@ -64,7 +63,7 @@ def segmentation_figure(
 
 def _mode_panel(photo: Image, posterior: MixturePosterior, labelings: Labels, k: int, caption: str) -> Panel:
     """A mode with its question, or with the share of pixels in which it differs."""
-    title = f"mode {k + 1}: {percent(float(posterior.weights[k]))}"
+    title = f"mode {k + 1}: {weight_text(posterior, k)}"
     picture = label_overlay(photo, labelings[k])
     if k == 0:
         calibrated = "no doubt" if is_without_doubt(posterior) else "mean field"

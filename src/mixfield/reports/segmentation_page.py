@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield.io.images import pascal_palette
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports import palette
-from mixfield.reports.about import ONE_HOT, about_modes, is_without_doubt, weight_name
+from mixfield.reports.about import ONE_HOT, about_modes, is_without_doubt, two_probabilities, weight_name
 from mixfield.reports.cut_tree import tree_facts, tree_section
 from mixfield.reports.data_uri import photo_uri, png_uri, sampling_step, subsampled
 from mixfield.reports.doubt import NAMES, TEXTS, Doubt, doubt_of
@@ -123,9 +123,10 @@ def _lead(view: PixelPosterior, title: str) -> str:
         return f"One segmentation of {escape(title)}: no other mode was found."
     calibrated = view.posterior.calibration is not None
     first = "mean field" if calibrated else "the first"
+    explained = two_probabilities(calibrated, len(weights))
     return (
         f"{len(weights)} segmentations from the same evidence, each with its {weight_name(calibrated)}: {first} has "
-        f"{percent(float(weights[0]))}, the next {percent(float(weights[1]))}. Two modes differ in up to "
+        f"{percent(float(weights[0]))}, the next {percent(float(weights[1]))}. {explained} Two modes differ in up to "
         f"{percent(float(view.differing.max()))} of the pixels. "
         "Select a mode, compare it with another, point at a pixel."
     )
@@ -156,7 +157,7 @@ def _body(view: PixelPosterior, choices: str) -> str:
     return f"""<section class="two" aria-label="modes over the image">
 <div><canvas id="view" tabindex="0" role="img"
  aria-label="the image with the selected mode; arrow keys move the pixel probe" aria-describedby="probe-text"></canvas>
-{legend({v: view.name(v) for v in view.listed.tolist()})}
+{legend({v: view.name(v) for v in np.unique(view.labelings).tolist()})}
 <ul class="keys" id="layer-keys" aria-label="colors of the layer" hidden></ul>
 <p id="layer-text" aria-live="polite" hidden></p></div>
 <div><fieldset id="modes"><legend>Modes</legend>{"".join(_mode_card(view, k, texts[k]) for k in count)}</fieldset>

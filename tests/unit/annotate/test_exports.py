@@ -10,7 +10,7 @@ import pytest
 from annotating import NAMES, doubtful_click, opened
 from PIL import Image
 
-from mixfield.annotate.exports import FORMATS, download, exported, write_export
+from mixfield.annotate.exports import FORMATS, download, exported, png_names, write_export
 from mixfield.errors import MixfieldError
 from mixfield.io.images import pascal_palette
 
@@ -31,11 +31,18 @@ def labels(folder):
 
 
 def test_indexed_png(folder, labels):
-    (content,) = exported(folder, "png").values()
+    ((name, content),) = exported(folder, "png").items()
+    assert name == "b.png"
     picture = Image.open(io.BytesIO(content))
     assert picture.mode == "P"
     np.testing.assert_array_equal(np.asarray(picture), labels)
     assert picture.getpalette()[:6] == pascal_palette()[:2].ravel().tolist()
+
+
+def test_label_maps_have_the_names_that_fit_takes():
+    assert png_names(["b.png", "c.jpg"]) == {"b.png": "b.png", "c.jpg": "c.png"}
+    both = png_names(["a.bmp", "a.jpg", "a.jpg.gif", "b.png"])
+    assert both == {"a.bmp": "a.bmp.png", "a.jpg": "a.jpg.png", "a.jpg.gif": "a.jpg.gif.png", "b.png": "b.png"}
 
 
 def test_coco(folder, labels):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from small_images import two_patches
 
 import mixfield as mf
-from mixfield.apps import canvas, region_question
 from mixfield.apps.annotation import REMEMBERED
 from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.interactive import canvas, region_question
 from mixfield.interactive.annotation_actions import CHOICE, painted
 
 pytest.importorskip("skimage")

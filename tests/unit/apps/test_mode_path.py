@@ -131,6 +131,15 @@ def test_every_option_of_consistency_matters(option, value, rng):
     assert np.abs(probabilities(Consistency()) - probabilities(Consistency(**{option: value}))).max() > 0.01
 
 
+def test_frames_of_another_size_are_refused(rng):
+    path = ModePath()
+    image, labels = scene(rng)
+    path.advance(image, posterior(labels))
+    sizes = r"got \(H, W\) = \(20, 32\), 2 labels and \d+ bins of colour after \(H, W\) = \(24, 32\), 2 labels"
+    with pytest.raises(MixfieldError, match=sizes):
+        path.advance(image[:20], posterior(labels[:20]))
+
+
 def test_wrong_scores_are_refused(rng):
     image, labels = scene(rng)
     with pytest.raises(MixfieldError, match="scores"):

@@ -7,8 +7,9 @@ import pytest
 from annotating import doubtful_click, photograph
 
 import mixfield as mf
-from mixfield.apps import canvas, stroke_labelings
+from mixfield.apps import stroke_labelings
 from mixfield.errors import MixfieldError
+from mixfield.interactive import canvas
 
 pytest.importorskip("skimage")
 

@@ -45,6 +45,7 @@ def test_tracks_keep_the_rules_and_the_certificate(walk, tracks):
     assert len(tracks.chosen_modes) == tracks.frames == 40
     for t, k in enumerate(tracks.chosen_modes):
         assert k < len(walk.posteriors[t].modes)
+        np.testing.assert_array_equal(tracks.weights[t], walk.posteriors[t].weights)
 
 
 def test_confidence_and_place_come_from_the_chosen_mode(walk, tracks):

@@ -59,7 +59,9 @@ def test_settings(tmp_path):
         next(batch.map(text_file, [], tmp_path, settings={"modes": 1}))
     list(batch.map(failing_above_one, items(4)[2:], tmp_path, settings={"modes": 2}))  # the first had no results
     list(batch.map(failing_above_one, items(1), tmp_path, settings={"modes": 3}))  # nor had these
-    with pytest.raises(MixfieldError, match=r"holds results of other settings \(modes 3, now 2\); give another folder"):
+    with pytest.raises(
+        MixfieldError, match=r"holds results of other settings \(modes: 3, now 2\); give another folder"
+    ):
         list(batch.map(failing_above_one, items(1), tmp_path, settings={"modes": 2}))
     assert [o.fresh for o in batch.map(failing_above_one, items(1), tmp_path, settings={"modes": 3})] == [False]
 
@@ -67,11 +69,12 @@ def test_settings(tmp_path):
 @pytest.mark.parametrize(
     ("earlier", "now", "shown"),
     [
-        ({"a": 1, "b": {"c": 2.5, "d": "x"}}, {"a": 1, "b": {"c": 2, "d": "x"}}, r"\(b.c 2.5, now 2\)"),
-        ({"a": 1}, {"a": None, "e": True}, r"\(a 1, now null; e None, now true\)"),
-        ({"a": {}}, {"a": {"b": 1}}, r"\(a {}, now None; a.b None, now 1\)"),
-        (None, {"a": 1}, r"\(settings null, now None; a None, now 1\)"),
-        ({"\x1b[31m": "y" * 99}, {}, r'\(\\u001b\[31m "y{39}\.\.\., now None; settings None, now {}\)'),
+        ({"a": 1, "b": {"c": 2.5, "d": "x"}}, {"a": 1, "b": {"c": 2, "d": "x"}}, r"\(b.c: 2.5, now 2\)"),
+        ({"a": 1}, {"a": None, "e": True}, r"\(a: 1, now the default; e: the default, now true\)"),
+        ({"a": {}}, {"a": {"b": 1}}, r"\(a.b: the default, now 1\)"),
+        ({"model": {"b": 0.6, "c": {"d": 3.0}}}, {"model": None}, r"\(model: another one, now the default\)"),
+        (None, {"a": 1}, r"\(settings: the default, now another one\)"),
+        ({"\x1b[31m": "y" * 99}, {}, r'\(\\u001b\[31m: "y{39}\.\.\., now the default\)'),
     ],
 )
 def test_settings_that_differ_are_named(tmp_path, earlier, now, shown):

@@ -102,7 +102,7 @@ def test_names_of_the_batch_are_reserved(tmp_path):
         Image.fromarray(np.zeros((4, 5), np.uint8)).save(tmp_path / "i" / f"{stem}.png")
         np.save(tmp_path / "s" / f"{stem}.npy", np.full((4, 5, 2), 0.5, np.float32))
     words = [tmp_path / "i", "--scores", tmp_path / "s", "--modes", 1, "--out", tmp_path / "o"]
-    for said in ("1 images segmented, 3 failed", "1 images segmented, 1 of them by an earlier run, 3 failed"):
+    for said in ("1 image segmented, 3 failed", "1 image segmented, 1 of them by an earlier run, 3 failed"):
         done = CliRunner().invoke(app, ["segment", *map(str, words)])
         assert done.exit_code == 1, done.output
         assert said in done.stdout

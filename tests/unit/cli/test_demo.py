@@ -20,6 +20,8 @@ def test_demo_tells_what_mean_field_missed(tmp_path):
     answer = runner.invoke(app, ["demo", "--graph", "--out", str(tmp_path / "demo"), "--json"])
     facts = json.loads(answer.stdout)
     assert facts["flipped_variables"] == 64
+    first, second = mf.load(tmp_path / "demo" / "result.npz").labelings()
+    assert facts["differing_variables"] == (first != second).sum()
     assert abs(facts["log_odds"] - facts["exact_log_odds"]) < 0.5
     assert facts["mean_field_log_z"] < facts["mixture_log_z"] < facts["exact_log_z"]
     assert "nats from the truth" in (tmp_path / "demo" / "report.html").read_text()

@@ -99,15 +99,15 @@ def check_refused(batch, difference, *options):
 
 
 SETTINGS = {
-    "seed": ("seed 0, now 1", "--seed", 1),
-    "modes": ("modes 1, now 2", "--modes", 2),
-    "model": ("model.kernels.weight None, now 2.0", "--model", "{folder}/model.toml"),
-    "deeplab": ("kernels.weight None, now 4.0", "--model", "deeplab"),
+    "seed": ("seed: 0, now 1", "--seed", 1),
+    "modes": ("modes: 1, now 2", "--modes", 2),
+    "model": ("model: the default, now another one", "--model", "{folder}/model.toml"),
+    "deeplab": ("kernels: the default, now another one", "--model", "deeplab"),
 }
 EVIDENCE = {
-    "certainty": ("evidence.certainty None, now 0.8", "--certainty", 0.8),
-    "unknown": ("evidence.unknown None, now [0]", "--unknown", 0),
-    "labels": ("evidence.n_labels None, now 5", "--labels", 5),
+    "certainty": ("evidence.certainty: the default, now 0.8", "--certainty", 0.8),
+    "unknown": ("evidence.unknown: the default, now [0]", "--unknown", 0),
+    "labels": ("evidence.n_labels: the default, now 5", "--labels", 5),
 }
 
 
@@ -137,7 +137,7 @@ def test_logits(verb, folder, counted):
     assert batch.run() == (3, "")
     assert batch.run() == (0, "")
     batch.command.remove("--logits")
-    assert "logits true, now false" in batch.run()[1]
+    assert "logits: true, now false" in batch.run()[1]
 
 
 @pytest.mark.parametrize("verb", ["segment", "video"])
@@ -148,7 +148,7 @@ def test_the_content_of_a_model_counts(verb, request, folder):
     (folder / "model.toml").rename(folder / "moved.toml")
     assert batch.run("--model", folder / "moved.toml") == (0, "")
     write_model(folder / "model.toml", weight=3.0)
-    check_refused(batch, "model.kernels.weight 2.0, now 3.0", *options)
+    check_refused(batch, "model.kernels.weight: 2.0, now 3.0", *options)
 
 
 @pytest.mark.parametrize("changed", ["criterion", "modes", "area"])
@@ -159,7 +159,9 @@ def test_other_settings_of_detect(detect, tmp_path, changed):
         scene = tmp_path / "scene.toml"
         scene.write_text(scene.read_text().replace("[0, 0, 6, 6]", "[0, 0, 6, 5]"))
     options = {"criterion": ("--criterion", "paper"), "modes": ("--modes", 2), "area": ()}[changed]
-    difference = {"criterion": 'criterion "field", now "paper"', "modes": "modes 1, now 2", "area": "scene "}[changed]
+    difference = {"criterion": 'criterion: "field", now "paper"', "modes": "modes: 1, now 2", "area": "scene: "}[
+        changed
+    ]
     check_refused(detect, difference, *options)
 
 
@@ -172,7 +174,7 @@ def test_another_version(verb, request, monkeypatch):
     monkeypatch.setattr("mixfield.io.detection_run.__version__", "99.0")
     computed, error = batch.run()
     assert computed == 0
-    assert f'(mixfield "{now}", now "99.0")' in error
+    assert f'(mixfield: "{now}", now "99.0")' in error
 
 
 @pytest.mark.parametrize("verb", ["segment", "video", "detect"])
@@ -229,9 +231,9 @@ OTHER = {
 
 @pytest.mark.parametrize("work", [SegmentImage(2, {}, {}, 0, None), SegmentFrame(None, 2, {}, False, 0, None)])
 def test_every_field_is_a_setting(work):
-    """Except threads, which change no result, and the source, whose files are inputs."""
+    """Except threads, which change no result, the source, whose files are inputs, and the shape of the first one."""
     for field in fields(work):
-        if field.name not in ("threads", "source"):
+        if field.name not in ("threads", "source", "shape"):
             assert replace(work, **{field.name: OTHER[field.name]}).settings() != work.settings(), field.name
 
 

@@ -145,6 +145,12 @@ def test_names_of_labels(folder):
     assert (folder / "one" / "labels.txt").read_text().split() == ["wall", "door"]
     assert run(*common, folder / "two", "--names", folder / "names.txt").exit_code == 0
     assert (folder / "two" / "labels.txt").read_text(encoding="utf-8").split() == ["Wand", "Tür"]
+    (folder / "names.txt").write_text("wall")
+    for scores in (folder / "named.npz", folder / "truth" / "a.png"):
+        words = ("--scores", scores, "--names", folder / "names.txt", "--out", folder / "x")
+        error = str(run(folder / "images" / "a.png", *words).exception)
+        assert error == "--names must have a name for each of the 2 labels, got 1"
+    assert not (folder / "x").exists()
 
 
 def test_folder(folder):
@@ -161,7 +167,7 @@ def test_one_failure_does_not_stop_the_others(folder):
     (folder / "scores" / "c.npy").unlink()
     answer = run(folder / "images", "--scores", folder / "scores", "--modes", 1, "--out", folder / "out")
     assert answer.exit_code == 1
-    assert "1 images segmented, 2 failed" in answer.stdout
+    assert "1 image segmented, 2 failed" in answer.stdout
     failures = json.loads((folder / "out" / "summary.json").read_text())["failures"]
     assert set(failures) == {"b.png", "c.png"}
     assert "not an image" in failures["b.png"]

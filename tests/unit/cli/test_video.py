@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from mixfield.apps import FieldModel
@@ -21,8 +22,6 @@ SHAPE = (32, 40)
 @pytest.fixture
 def footage(tmp_path):
     """A bright square that moves, and scores that believe in it."""
-    from PIL import Image
-
     images, scores = tmp_path / "images", tmp_path / "scores"
     images.mkdir()
     scores.mkdir()
@@ -132,6 +131,20 @@ def test_a_frame_that_cannot_be_read_is_missing_and_named(footage, tmp_path):
         (images / name).write_bytes(b"")
     with pytest.raises(MixfieldError, match="all 4 failed, the first, frame_0: "):
         run(images, "--scores", scores, "--modes", 1, "--out", out)
+
+
+def test_a_frame_of_another_size_is_named_and_not_solved(footage, tmp_path):
+    images, scores = footage
+    small = read_image(images / "frame_2.png")[:24]
+    Image.fromarray(small).save(images / "frame_2.png")
+    np.save(scores / "frame_2.npy", np.load(scores / "frame_2.npy")[:24])
+    result = run(images, "--scores", scores, "--modes", 1, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    message = "all frames must be alike, got (H, W) = (24, 40) with 2 labels after (H, W) = (32, 40) with 2 labels"
+    assert f"failed: frame_2: {message}" in result.stderr
+    rows = json.loads((tmp_path / "out" / "frames.json").read_text())["frames"]
+    assert [row["mode"] is None for row in rows] == [False, False, True, False]
+    assert not (tmp_path / "out" / "modes" / "frame_2.npz").exists()
 
 
 def test_a_video_file_is_read_too(footage, tmp_path):

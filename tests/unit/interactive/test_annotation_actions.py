@@ -13,6 +13,7 @@ from mixfield.interactive.annotation_actions import (
     Answer,
     Choice,
     Stroke,
+    answered,
     canvas_shapes,
     corrections,
     label_type,
@@ -88,3 +89,14 @@ def test_corrections_are_clicks_on_what_was_shown():
     region = np.ones((6, 8), bool)
     assert last_action([*clicks, Answer(region, 0, shown)], strokes, 2).place is region
     assert canvas_shapes(clicks) == {(6, 8)}
+
+
+def test_answers_stand_until_something_else_is_said():
+    left, middle = np.zeros((2, *SHAPE), bool)
+    left[:, :6], middle[:, 4:9] = True, True
+    shown, strokes = np.zeros(SHAPE, np.int64), np.full(SHAPE, -1)
+    labels = answered([Answer(left, 1, shown), Answer(middle, 2, shown)], strokes)
+    assert labels[3].tolist() == [1] * 4 + [2] * 5 + [-1] * 7
+    strokes[2, 1] = 1  # says the same
+    strokes[2, 8] = 0
+    assert answered([Answer(left, 1, shown), Answer(middle, 2, shown)], strokes)[3].tolist() == [1] * 6 + [-1] * 10

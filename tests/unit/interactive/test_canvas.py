@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.apps import canvas as module
+from mixfield.interactive import canvas as module
 from mixfield.interactive.canvas import Canvas, block_means
 
 pytest.importorskip("skimage")

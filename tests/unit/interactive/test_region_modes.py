@@ -69,6 +69,20 @@ def test_same_seed_same_modes(found):
     np.testing.assert_array_equal(again.weights, modes.weights)
 
 
+@pytest.mark.parametrize("label", [0, 1])
+def test_labelings_that_contradict_answers_are_left_out(found, label):
+    _, modes = found
+    answered = np.full(IMAGE.shape[:2], -1)
+    answered[12:28, 36:46] = label  # the second object has no stroke
+    last = LastAction(np.full(IMAGE.shape[:2], 1 - label), answered >= 0, label)
+    again = region_modes(modes.field, 3, last=last, answered=answered)
+    for k in range(len(again.chosen)):
+        labels = again.labeling(k)[modes.field.graph.regions]
+        assert (labels == answered)[answered >= 0].mean() > 0.8
+    nothing = region_modes(modes.field, 3, answered=np.full_like(answered, -1))
+    np.testing.assert_array_equal(nothing.weights, modes.weights)
+
+
 def test_progress_counts_the_modes_that_are_returned():
     seen = []
     region_modes(region_field(Canvas.of(IMAGE), STROKES, 2), 2, progress=seen.append)

@@ -16,6 +16,13 @@ def test_one_name_a_line(tmp_path):
     assert read_names(file) == ("sky", "", "tree")
 
 
+@pytest.mark.parametrize("content", ["", " \n\n"])
+def test_a_file_without_names_is_refused(tmp_path, content):
+    (tmp_path / "names.txt").write_text(content)
+    with pytest.raises(FileFormatError, match=r"names.txt holds no names; give one a line"):
+        read_names(tmp_path / "names.txt")
+
+
 def test_names_beside_the_scores(tmp_path):
     scores = np.zeros((2, 2, 2))
     for entry in ("names", "classes"):

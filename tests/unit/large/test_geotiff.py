@@ -71,6 +71,14 @@ def test_a_damaged_file_is_refused(tmp_path):
         Raster.open(tmp_path / "a.tif")
 
 
+def test_a_file_that_is_cut_off_is_named(raster, tmp_path):
+    content = (tmp_path / "a.tif").read_bytes()
+    (tmp_path / "cut.tif").write_bytes(content[: len(content) - 3000])
+    everything = tuple(slice(0, size) for size in raster[0].shape)
+    with pytest.raises(FileFormatError, match=r"cut.tif is no GeoTIFF that can be read: (?!Read failed)"):
+        Raster.open(tmp_path / "cut.tif").read(everything)
+
+
 def test_without_rasterio_the_extra_is_named(monkeypatch):
     original = builtins.__import__
 

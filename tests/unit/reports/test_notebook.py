@@ -13,6 +13,7 @@ from page_reading import HOSTILE, escaped_count
 import mixfield as mf
 from mixfield.errors import MixfieldError
 from mixfield.mixture.calibration import Blend, Calibration
+from mixfield.reports.about import TWO_PROBABILITIES
 from mixfield.reports.notebook import MAX_MODES, pyplot
 
 
@@ -31,7 +32,7 @@ def test_a_calibrated_card_asks_and_has_nats_on_demand():
     evidence = np.full(post.modes[0].marginals.shape, 1 / 3)
     calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, Blend(0.3, 0.7))
     text = replace(post, calibration=calibration)._repr_html_()
-    for words in ("70.0 %", "mean field", "? 62 : 38, "):
+    for words in ("70.0 %", "mean field", "? 62 : 38, ", TWO_PROBABILITIES):
         assert words in text
     assert text.index("<details>") < text.index("Nats below mode 1")
 
@@ -60,6 +61,11 @@ def test_plot_draws_one_panel_per_mode():
         figure = drawn.plot()
         assert [axis.get_title().split(":")[0] for axis in figure.axes] == ["mode 1", "mode 2"]
     assert len(post.plot(image).axes[0].images) == 2
+    evidence = np.full(post.modes[0].marginals.shape, 1 / 3)
+    calibration = Calibration(np.array([0.7, 0.3]), np.array([np.nan, 0.38]), evidence, Blend(0.3, 0.7))
+    titles = [axis.get_title() for axis in replace(post, calibration=calibration).plot().axes]
+    assert titles[0] == "mode 1: 70.0 % best by IoU"
+    assert titles[1].startswith("mode 2: 30.0 % best by IoU\n")
     axes = pyplot.subplots(1, 2)[1]
     assert post.plot(axes=axes) is axes[0].figure
     with pytest.raises(MixfieldError, match="one per mode"):

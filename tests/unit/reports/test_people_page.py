@@ -45,6 +45,7 @@ def test_positions_boxes_and_tracks():
     alone = facts_of(tracks_page(tracks))
     assert alone["tracks"] == facts["tracks"]
     assert [frame["chosen"] for frame in alone["frames"]] == tracks.chosen_modes.tolist()
+    assert [frame["weights"] for frame in alone["frames"]] == [frame["weights"] for frame in facts["frames"]]
 
 
 def test_common_positions():

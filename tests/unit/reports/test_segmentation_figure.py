@@ -83,10 +83,10 @@ def test_notes_say_how_many_pixels_differ(monkeypatch):
     shown.clear()
     segmentation_figure(np.zeros((2, 4), np.uint8), replace(posterior, calibration=calibration), None, names=["a", "b"])
     assert [(panel.title, panel.note) for panel in shown[1:3]] == [
-        ("mode 1: 70.0 %", "mean field"),
-        ("mode 2: 30.0 %", "a or b? 62 : 38, 12 %"),
+        ("mode 1: 70.0 % best by IoU", "mean field"),
+        ("mode 2: 30.0 % best by IoU", "a or b? 62 : 38, 12 %"),
     ]
     one = replace(posterior, modes=posterior.modes[:1], calibration=calibration.take(np.array([0])))
     shown.clear()
     segmentation_figure(np.zeros((2, 4), np.uint8), one, None)
-    assert [panel.note for panel in shown[1:]] == ["no doubt"]
+    assert [(panel.title, panel.note) for panel in shown[1:]] == [("mode 1: 100.0 %", "no doubt")]

@@ -13,7 +13,7 @@ from page_reading import HOSTILE, escaped_count, facts_of, planes_of
 from mixfield.apps import questions
 from mixfield.errors import MixfieldError
 from mixfield.mixture.calibration import Blend, Calibration
-from mixfield.reports.about import ONE_HOT
+from mixfield.reports.about import ONE_HOT, TWO_PROBABILITIES
 from mixfield.reports.field_page import field_page
 from mixfield.reports.segmentation_page import segmentation_page
 
@@ -104,16 +104,31 @@ def test_a_calibrated_page_asks_and_has_nats_on_demand(calibrated):
     (question,) = questions(post)
     assert question.text() in page
     assert "mean field has 70.0 %" in page
+    assert TWO_PROBABILITIES in page
     assert re.search(r"<details><summary>.*nats below mode 1.*</details>", page, re.DOTALL)
     assert (ONE_HOT in page) == post.is_one_hot
     apart = replace(post, modes=(post.modes[0], replace(post.modes[1], log_z=post.modes[0].log_z - 20)))
     assert ONE_HOT in segmentation_page(apart, image)
 
 
+def test_the_legend_has_the_labels_of_the_modes(calibrated):
+    """Not those that are probable somewhere and shown nowhere, which the pixel probe names."""
+    q = np.zeros((2, 6, 8, 3))
+    q[...] = (0.5, 0.1, 0.4)
+    q[1, :3] = (0.1, 0.5, 0.4)
+    post, image = calibrated
+    modes = tuple(replace(mode, marginals=each) for mode, each in zip(post.modes, q, strict=True))
+    page = segmentation_page(replace(post, modes=modes), image, names=("sky", "sea", "ship"))
+    legend = re.search(r'<ul class="keys" aria-label="labels">.*?</ul>', page)[0]
+    assert re.findall(r"</i>(\w+)</li>", legend) == ["sky", "sea"]
+    assert [label["name"] for label in facts_of(page)["labels"]] == ["sky", "sea", "ship"]
+
+
 def test_no_doubt_is_the_first_thing_said(calibrated):
     post, image = calibrated
     alone = replace(post, modes=post.modes[:1], tree=(), calibration=post.calibration.take(np.array([0])))
     assert "No doubt: one segmentation" in segmentation_page(alone, image)
+    assert TWO_PROBABILITIES not in segmentation_page(alone, image)
 
 
 def test_a_single_mode_has_no_table_of_pairs():
