@@ -43,7 +43,10 @@ def interactive(
     if fit:
         rows = measured(fitting.save_steps, tasks.fits(folder), work / "fit", "objects")
         typer.echo(fitting.fit_weights(fitting.load_steps(rows)))
-        pixels = measured(local_fitting.save_pixels, tasks.pixel_fits(folder), work / "pixels", "objects")
+        pixels = measured(local_fitting.save_pixels, tasks.first_pixel_fits(folder), work / "first-pixels", "images")
+        train(*local_fitting.pixels_of(pixels), np.random.default_rng(0)).save(work / "first_model.npz")
+        second = tasks.pixel_fits(folder, work / "first_model.npz")
+        pixels += measured(local_fitting.save_pixels, second, work / "pixels", "images")
         train(*local_fitting.pixels_of(pixels), np.random.default_rng(0)).save(work / "local_model.npz")
         typer.echo(f"{work / 'local_model.npz'} has the model of pixels around a click")
         return

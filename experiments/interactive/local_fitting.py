@@ -1,8 +1,9 @@
 """The model of what a click changes around it, fitted to pixels near the clicks of simulated annotators.
 
 Annotators correct every class of a photograph, from the scores of a network and from scores that are warped at random.
-After a click, the pixels above a level of the present model take its label; or part of the wrong region becomes right,
-and sometimes pixels around it wrong, with borders that are rough at random.
+After a click, part of the wrong region becomes right, and sometimes pixels around it wrong, with borders that are rough
+at random.  A first model is fitted to such clicks on some of the images.  In a second round, on all of them, it answers
+most clicks: pixels above a level of it take the label of the click.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.click_features import click_features
 from mixfield.interactive.corrections import Correction
 from mixfield.interactive.local_changes import local_changes
+from mixfield.interactive.local_model import LocalModel
 from mixfield.interactive.region_field import region_field
 
 Floats = NDArray[np.float64]
@@ -33,18 +35,25 @@ Bools = NDArray[np.bool_]
 MOST, ENOUGH = 9, 0.93  # clicks on an object, IoU at which there are no more
 CARELESS = 0.25  # share of the clicks of careless annotators
 SAMPLED = 300  # pixels of each click
-ANSWERED, LEVELS = 0.7, (-1.0, 1.5)  # share of the clicks that the present model answers, at a level between these
-SHARES = (0.3, 0.6, 0.9, 1.0)  # of the wrong region that becomes right after other clicks
+ANSWERED, LEVELS = 0.7, (-1.0, 1.5)  # share of the clicks that the first model answers, at a level between these
+SHARES = (0.3, 0.6, 0.9, 1.0)  # of the wrong region that becomes right after the others
 SPILLED, SPILL = 0.3, (0.05, 0.5)  # probability that pixels become wrong, their number against the wrong region
 ROUGH, SMOOTH = 0.3, 6.0  # logarithm of the noise of distances, and its scale in pixels
 CONFIDENCE, NOISE, SCALE, BIAS, SHIFT = (0.5, 1.2), 2.5, (6.0, 40.0), 0.8, 3.0  # of scores that are warped
 SMALLEST = 0.02  # share of the window below which wrong regions count alike
 
 
-def save_pixels(data: Path, name: str, network: Network) -> Row:
-    """Pixels of the clicks on an image as a measurement: features, whether they belong to the error, and a weight."""
+def save_pixels(data: Path, name: str, network: Network, first: Path | None = None) -> Row:
+    """Pixels of the clicks on an image as a measurement: features, whether they belong to the error, and a weight.
+
+    Parameters
+    ----------
+    data, name, network : of the scores of an image.
+    first : file of the model that answers clicks; None in the first round.
+    """
+    model = None if first is None else LocalModel.load(first)
     rng = np.random.default_rng([ord(letter) for letter in f"{name} {network}"])
-    clicks = [click for photo in _photos(data, name, network, rng) for click in _clicked(photo, rng)]
+    clicks = [click for photo in _photos(data, name, network, rng) for click in _clicked(photo, model, rng)]
     return {"object": name, "network": network, "clicks": clicks}
 
 
@@ -68,7 +77,7 @@ def _warped(scores: Float32s, rng: np.random.Generator) -> Float32s:
     return np.stack([1 - probs, probs], -1).astype(np.float32)
 
 
-def _clicked(photo: StrokedPhoto, rng: np.random.Generator) -> list[Row]:
+def _clicked(photo: StrokedPhoto, model: LocalModel | None, rng: np.random.Generator) -> list[Row]:
     assert photo.scores is not None
     labels, strokes, done = photo.scores.argmax(-1), no_strokes(photo.truth), []
     canvas = Canvas.of(photo.image).refined(labels)
@@ -85,8 +94,8 @@ def _clicked(photo: StrokedPhoto, rng: np.random.Generator) -> list[Row]:
         wrong = _wrong_region(labels, photo.truth, click)
         counted = window.inside & (photo.truth[window.part] != VOID)
         found.append(_sampled(features, counted, wrong[window.part], wrong.sum(), rng))
-        if rng.random() < ANSWERED:
-            changed = local_changes(canvas, field, photo.scores, done, [rng.uniform(*LEVELS)])[0]
+        if model is not None and rng.random() < ANSWERED:
+            changed = local_changes(canvas, field, photo.scores, done, [rng.uniform(*LEVELS)], model)[0]
             labels = mark(np.where(changed, click.label, labels), click)
         else:
             labels = _partly_corrected(labels, wrong, click, rng)

@@ -17,7 +17,7 @@ from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.click_features import click_features
 from mixfield.interactive.click_window import around
 from mixfield.interactive.corrections import Correction
-from mixfield.interactive.local_model import default_model
+from mixfield.interactive.local_model import LocalModel, default_model
 from mixfield.interactive.region_field import RegionField
 
 Bools = NDArray[np.bool_]
@@ -33,6 +33,7 @@ def local_changes(
     scores: Float32s,
     corrections: Sequence[Correction],
     levels: Sequence[float] = LEVELS,
+    model: LocalModel | None = None,
 ) -> tuple[Bools, ...]:
     """(h, w) sets of pixels that may change with the last correction, from the largest to the smallest.
 
@@ -40,9 +41,10 @@ def local_changes(
     ----------
     canvas, field, scores, corrections : as for `mixfield.interactive.click_features.click_features`.
     levels : nats that a pixel needs, ascending.
+    model : None for `default_model`.
     """
     window, features = click_features(canvas, field, scores, corrections)
-    values = gaussian_filter(default_model().logits(features), SMOOTH)
+    values = gaussian_filter((model or default_model()).logits(features), SMOOTH)
     found = []
     for level in levels:
         mask = np.zeros(corrections[-1].shown.shape, bool)

@@ -137,7 +137,7 @@ def _search(
 def _agreeing(
     found: Sequence[Candidate], maps: Labels, answered: NDArray[np.integer]
 ) -> tuple[list[Candidate], Labels]:
-    """The candidates that agree best with answers (h, w), those that differ from these by few of the pixels, and maps."""
+    """The candidates that agree with answers (h, w) on most of the pixels, or nearly, and their maps (K, h, w)."""
     known = answered >= 0
     agreement = (maps[:, known] == answered[known]).mean(-1) if known.any() else np.ones(len(found))
     kept = np.flatnonzero(agreement >= agreement.max() - CONTRADICTED)

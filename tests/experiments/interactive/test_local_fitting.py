@@ -8,6 +8,7 @@ import pytest
 from experiments.interactive.annotator import Click
 from experiments.interactive.local_fitting import _clicked, _partly_corrected, _warped, pixels_of
 from experiments.interactive.photographs import StrokedPhoto
+from mixfield.interactive.local_model import default_model
 
 
 def test_pixels_of_several_measurements():
@@ -41,14 +42,15 @@ def test_a_click_corrects_part_of_the_error():
     assert len(set(np.round(right, 2))) > 2
 
 
-def test_pixels_of_clicks():
+@pytest.mark.parametrize("model", [None, default_model()])
+def test_pixels_of_clicks(model):
     pytest.importorskip("skimage")
     truth = np.zeros((60, 80), np.int64)
     truth[20:40, 20:60] = 1
     seen = np.where(np.arange(80) < 40, truth, 0)
     scores = np.stack([0.9 - 0.8 * seen, 0.1 + 0.8 * seen], -1).astype(np.float32)
     image = np.repeat((60 + 120 * truth)[..., None], 3, -1).astype(np.uint8)
-    found = _clicked(StrokedPhoto("x", image, truth, {}, scores), np.random.default_rng(0))
+    found = _clicked(StrokedPhoto("x", image, truth, {}, scores), model, np.random.default_rng(0))
     assert found
     for click in found:
         assert len(click["features"]) == len(click["wrong"]) > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ from mixfield.interactive import local_changes as tested
 from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.corrections import Correction
 from mixfield.interactive.local_changes import local_changes
+from mixfield.interactive.local_model import default_model
 from mixfield.interactive.region_field import region_field
 
 pytest.importorskip("skimage")
@@ -54,3 +56,13 @@ def test_changes_are_nested_connected_and_were_shown_otherwise(prepared):
 def test_other_levels_have_other_sets(prepared):
     large, small = local_changes(*prepared, SCORES, [CLICK], levels=(-3.0, 3.0))
     assert small.sum() < large.sum()
+
+
+def test_another_model_has_other_sets(prepared):
+    model = default_model()
+    certain = replace(model, output_bias=np.float32(100))
+    window = local_changes(*prepared, SCORES, [CLICK], (0.0,), certain)[0]
+    assert window.sum() > local_changes(*prepared, SCORES, [CLICK], (0.0,))[0].sum()
+    np.testing.assert_array_equal(
+        local_changes(*prepared, SCORES, [CLICK], model=model), local_changes(*prepared, SCORES, [CLICK])
+    )
