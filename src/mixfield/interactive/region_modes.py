@@ -36,7 +36,7 @@ CONTRADICTED = 0.1  # share of the pixels of answers on which a labeling may con
 FOUND = 8  # modes that are looked for, at least
 ANSWER = 0.3  # probability that the answer itself is right, before those of candidates are considered
 SPREAD = 0.6  # exponent of the weights of the chosen ones, which would be too certain
-SPREAD_SCORES = 0.2, 0.45  # the same where there are the scores of a network, before and after the first click
+SPREAD_SCORES = 0.1  # the same where there are the scores of a network
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ def region_modes(
     offered = (1 - ANSWER) * _power(probabilities, model.flatness)
     offered[answer] += ANSWER
     chosen, pooled = representatives(agreement, offered, answer, n_modes)
-    spread = SPREAD_SCORES[bool(corrections)] if field.has_scores else SPREAD
+    spread = SPREAD_SCORES if field.has_scores else SPREAD
     return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, spread), last)
 
 
