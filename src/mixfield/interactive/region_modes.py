@@ -141,7 +141,7 @@ def _agreeing(
     known = answered >= 0
     agreement = (maps[:, known] == answered[known]).mean(-1) if known.any() else np.ones(len(found))
     kept = np.flatnonzero(agreement >= agreement.max() - CONTRADICTED)
-    return [found[k] for k in kept], maps[kept]
+    return [found[k] for k in kept.tolist()], maps[kept]
 
 
 def _power(probabilities: Floats, exponent: float) -> Floats:
