@@ -76,6 +76,12 @@ def movers(old, new, threshold):
     return [p for p in range(len(old)) if max(abs(a - b) for a, b in zip(old[p], new[p], strict=True)) > threshold]
 
 
+def moved_rows(old, new, support, channels, threshold):
+    """Rows that change by more than a threshold in some channels, with these of all three arrays."""
+    rows = movers(old[:, channels], new[:, channels], threshold)
+    return rows, [[[array[p, c] for c in channels] for p in rows] for array in (old, new, support)]
+
+
 # ---------------------------------------------------------------- kernels.channel_sums
 
 

@@ -69,10 +69,10 @@ class _CountedUpdate(DenseUpdate):
 
     crf: CountedCRF
 
-    def step(self, *values: Any, same_start: bool = False, **options: Any) -> Step:
+    def step(self, *values: Any, **options: Any) -> Step:
         self.crf.meter.n_modes = self.n_modes
-        self.crf.meter.calls += 1 if same_start else self.n_modes
-        return super().step(*values, same_start=same_start, **options)
+        self.crf.meter.calls += self.n_modes
+        return super().step(*values, **options)
 
     def bounds(self, values: Float32s, *, after_step: bool = False) -> Floats:
         self.crf.meter.calls += self.n_modes

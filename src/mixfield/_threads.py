@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import TypeVar
+from threading import Lock
+from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -24,6 +27,14 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:  # noqa: ARG001 (a 
     return ThreadPoolExecutor(threads - 1, thread_name_prefix="mixfield")
 
 
+@lru_cache(maxsize=4)
+def _callers(process: int) -> ThreadPoolExecutor:  # noqa: ARG001
+    return ThreadPoolExecutor(CALLERS, thread_name_prefix="mixfield-caller")
+
+
+CALLERS = 3  # threads on which tasks begin
+_others = Counter[str]()  # tasks at work, less the threads that wait for one
+_lock = Lock()
 WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
 
 
@@ -52,13 +63,57 @@ def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
     yield _result(waiting, work, count - 1)
 
 
+@contextmanager
+def _counted(change: int) -> Iterator[None]:
+    """Change the number of others by so many, for a while."""
+    with _lock:
+        _others["callers"] += change
+    try:
+        yield
+    finally:
+        with _lock:
+            _others["callers"] -= change
+
+
+class Task(Generic[T]):
+    """Work that is done when its result is asked for, or before, on a thread of its own if there are several.
+
+    Work that is shared meanwhile, here or there, is shared between fewer threads.
+    """
+
+    def __init__(self, work: Callable[[], T], threads: int) -> None:
+        self._work, self._threads, self._future = work, threads, cast(Future[T] | None, None)
+
+    def start(self) -> None:
+        """Begin, if it is not at work already."""
+        if self._threads > 1 and self._future is None:
+            self._future = _callers(os.getpid()).submit(self._run)
+
+    def result(self) -> T:
+        """What the work returns."""
+        if self._future is None:
+            return self._work()
+        with _counted(-1):
+            return self._future.result()
+
+    def drop(self) -> None:
+        """Let it not begin any more, or wait until it is over: nobody wants the result."""
+        if self._future is not None and not self._future.cancel():
+            with _counted(-1):
+                self._future.exception()
+
+    def _run(self) -> T:
+        with _counted(+1):
+            return self._work()
+
+
 def split(work: Callable[[int, int], None], count: int, threads: int, *, updates: float) -> None:
     """Call ``work(first, last)`` on equal shares of ``range(count)``; little work is not shared.
 
     Shares that no thread has begun when the caller is done with its own are done by the caller, so that work inside a
     share may be shared again without a deadlock.
     """
-    shares = min(threads, count)
+    shares = min(threads - max(0, _others["callers"]), count)
     if shares <= 1 or updates < WORTH_IT:
         work(0, count)
         return

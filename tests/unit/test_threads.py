@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 
@@ -27,3 +28,54 @@ def test_shared_work_inside_shared_work_ends(threads):
     with ThreadPoolExecutor(6) as callers:
         waiting = [callers.submit(count, 3) for _ in range(12)]
         assert [one.result(timeout=60) for one in waiting] == [64] * 12
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_work_on_a_thread_of_its_own_leaves_fewer_to_share_with(threads):
+    """As many are at work at a time as there are threads; the one that waits lends its own."""
+    begun, go_on = Event(), Event()
+
+    def shares():
+        seen = []
+        _threads.split(lambda first, last: seen.append((first, last)), 12, threads, updates=1e9)
+        return len(seen)
+
+    def work():
+        begun.set()
+        go_on.wait(60)
+        return shares()
+
+    task = _threads.Task(work, threads)
+    task.start()
+    begun.wait(60)
+    assert shares() == threads - 1
+    go_on.set()
+    assert task.result() in (threads - 1, threads)
+    assert shares() == threads
+
+
+def test_an_error_on_a_thread_of_its_own_is_raised_where_one_waits():
+    task = _threads.Task(lambda: 1 // 0, 2)
+    task.start()
+    with pytest.raises(ZeroDivisionError):
+        task.result()
+
+
+def test_a_single_thread_does_the_work_when_it_is_asked_for():
+    done = []
+    task = _threads.Task(lambda: done.append(1), 1)
+    task.start()
+    assert not done
+    task.result()
+    assert done == [1]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_work_that_nobody_wants_is_over_or_never_begins(threads):
+    begun, done = Event(), []
+    task = _threads.Task(lambda: (begun.set(), done.append(1)), threads)
+    task.start()
+    if threads > 1:
+        begun.wait(60)
+    task.drop()
+    assert len(done) == threads - 1

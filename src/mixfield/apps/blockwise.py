@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +82,7 @@ def segment_blockwise(
     found = MixturePosterior((mode,), (root,), t_max, (note,) if len(blocks) > 1 else ())
     if isinstance(field, Kernels):
         return found
-    # without the note of a calibration that there is no alternative: none was looked for
-    return replace(field.calibrate(found, probs, picture, 1), notes=found.notes)
+    return field.calibrate(found, probs, picture, 1)
 
 
 def _field_of(

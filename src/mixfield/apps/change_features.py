@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from mixfield.apps.expected_iou import expected_iou
 
@@ -159,7 +160,7 @@ class Logistic:
 
     def probability(self, features: ChangeFeatures) -> float:
         """The probability."""
-        return float(1.0 / (1.0 + np.exp(-self.score(features))))
+        return float(expit(self.score(features)))
 
     def weights(self, features: Sequence[ChangeFeatures], root: int) -> Floats:
         """(K,) weights that sum to one, of K modes; the score of the root mode is 0."""

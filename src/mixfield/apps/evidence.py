@@ -15,6 +15,7 @@ Float32s = NDArray[np.float32]
 
 UNKNOWN = (-1, 255)
 CERTAINTY = 0.9
+ROUNDING = 1e-5  # of sums: probabilities of a pixel that sum to one up to this are left as they are
 
 
 def probabilities(
@@ -26,13 +27,14 @@ def probabilities(
     unknown: Sequence[int] = UNKNOWN,
     n_labels: int | None = None,
 ) -> Float32s:
-    """(H, W, L) probabilities of the labels of an image of ``shape`` (H, W); they need not sum to one.
+    """(H, W, L) probabilities of the labels of an image of ``shape`` (H, W), which sum to one at each pixel.
 
     Parameters
     ----------
     scores : one of
 
-        - (H, W, L) probabilities, not below zero, or (L, H, W) if (H, W, L) does not fit the image;
+        - (H, W, L) probabilities, not below zero, or (L, H, W) if (H, W, L) does not fit the image; they are divided
+          by their sums, unless these are one up to `ROUNDING`;
         - (H, W) floats: the probability of label 1, the other label being 0;
         - (H, W) integers or booleans: a label map or scribbles.
 
@@ -78,12 +80,13 @@ def from_labels(
     low, high = int(array[known].min()), int(array[known].max())
     count = high + 1 if n_labels is None else n_labels
     if low < 0 or high >= count:
+        allowed = "labels not below 0" if n_labels is None else f"labels 0..{count - 1}"
         wrong = low if low < 0 else high
-        raise MixfieldError(f"scores must hold labels 0..{count - 1} or unknown ({_listed(unknown)}), got {wrong}")
+        raise MixfieldError(f"scores must hold {allowed} or unknown ({_listed(unknown)}), got {wrong}")
     if not 1 / max(count, 2) <= certainty <= 1:
         raise MixfieldError(f"certainty must lie between 1/L = {1 / max(count, 2):.3g} and 1, got {certainty!r}")
     probs = np.full((*array.shape, count), (1 - certainty) / max(count - 1, 1), np.float32)
-    np.put_along_axis(probs, np.where(known, array, 0)[..., None], np.float32(certainty), -1)
+    np.put_along_axis(probs, np.where(known, array, 0)[..., None], np.float32(certainty if count > 1 else 1), -1)
     probs[~known] = 1 / count
     return probs
 
@@ -126,16 +129,21 @@ def _two_sided(array: Float32s, total: float) -> Float32s:
 
 
 def _checked(array: Float32s) -> Float32s:
+    """Probabilities that sum to one; the array itself where they do."""
     if not np.isfinite(array).all() or (array < 0).any():
         raise MixfieldError(
             f"scores must be probabilities, finite and not below 0, got {array.min():.6g}..{array.max():.6g}; "
             "logits and log-probabilities need logits=True (--logits)"
         )
-    empty = array.sum(-1) <= 0
-    if empty.any():
-        pixel = tuple(int(i) for i in np.argwhere(empty)[0])
+    total = array.sum(-1, dtype=np.float64)  # that of large numbers is beyond single precision
+    if (total <= 0).any():
+        pixel = tuple(int(i) for i in np.argwhere(total <= 0)[0])
         raise InfeasibleError(f"scores of pixel {pixel} are all zero; give at least one label a probability")
-    return array
+    other = np.abs(total - 1) > ROUNDING
+    if not other.any():
+        return array
+    divisors = np.where(other, total, 1.0)[..., None]
+    return np.divide(array, divisors, out=np.empty_like(array), casting="same_kind")
 
 
 def _softmax(array: Float32s) -> Float32s:
@@ -143,7 +151,10 @@ def _softmax(array: Float32s) -> Float32s:
     if not np.isfinite(top).all():
         pixel = tuple(int(i) for i in np.argwhere(~np.isfinite(top[..., 0]))[0])
         raise InfeasibleError(f"scores of pixel {pixel} must have a finite largest logit, got {top[pixel][0]}")
-    return np.exp(array - top)
+    odds = array - top
+    np.exp(odds, out=odds)
+    odds /= odds.sum(-1, keepdims=True)
+    return odds
 
 
 def _listed(values: Sequence[int]) -> str:

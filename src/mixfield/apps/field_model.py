@@ -30,6 +30,7 @@ from mixfield.solvers.options import Solver
 FORMAT, VERSION = "mixfield-field-model", 4
 FLOOR = 1e-8  # smallest probability of a label
 LARGEST = 16 << 10  # bytes of a file
+SEARCHED = 8  # modes, however few are offered: models are fitted on the alternatives that these make
 SMALLEST_SHARE = 0.02  # of an image, at which the cost of a frequent label ends
 
 Floats = NDArray[np.float64]
@@ -93,6 +94,11 @@ class FieldModel:
         """The model that ships, fitted on photographs with the scores of two networks of different strength."""
         return _default()
 
+    @property
+    def has_alternatives(self) -> bool:
+        """Whether a field of the model may have several modes, which needs kernels."""
+        return self.kernels is not None or self.search is not None
+
     def energy(
         self,
         probs: NDArray[np.floating],
@@ -123,15 +129,41 @@ class FieldModel:
         progress: Progress = None,
         origin: Sequence[int] = (),
     ) -> MixturePosterior:
-        """Modes of `energy`, which may be given, with the paper's weights; ``n_modes`` are searched for, see `infer`.
+        """Modes of `energy`, which may be given, with the paper's weights, from which `calibrate` chooses ``n_modes``.
 
-        With `search` there may be more, from which `calibrate` chooses.
+        The search is the same for all numbers up to `SEARCHED`; for one, it is the mean field alone.
         """
         energy = self.energy(probs, image, origin) if energy is None else energy
-        if self.search is None:
-            return infer(energy, n_modes, rng=rng, solver=solver, progress=progress)
-        stronger = DenseCRF(log_costs(probs, FLOOR), self.search.pairwise(image, origin))
-        found = infer(stronger, n_modes, rng=rng, solver=solver, progress=progress)
+        count = searched(n_modes) if self.has_alternatives else 1
+        if self.search is None or count == 1:
+            return infer(energy, count, rng=rng, solver=solver, progress=progress)
+        found = self.stronger_modes(probs, image, count, rng=rng, solver=solver, progress=progress, origin=origin)
+        return self.alternatives(found, probs, image, energy=energy, solver=solver)
+
+    def stronger_modes(
+        self,
+        probs: NDArray[np.floating],
+        image: NDArray[Any],
+        count: int,
+        *,
+        origin: Sequence[int] = (),
+        **options: Any,
+    ) -> MixturePosterior:
+        """Modes of the field of `search`, whatever the other settings are; the options are those of `infer`."""
+        kernels = self.search or Kernels.deeplab()
+        return infer(DenseCRF(log_costs(probs, FLOOR), kernels.pairwise(image, origin)), count, **options)
+
+    def alternatives(
+        self,
+        found: MixturePosterior,
+        probs: NDArray[np.floating],
+        image: NDArray[Any],
+        *,
+        energy: DenseCRF | None = None,
+        solver: Solver | None = None,
+    ) -> MixturePosterior:
+        """The mean field of `energy` and its alternatives, from ``found`` by `stronger_modes`."""
+        energy = self.energy(probs, image) if energy is None else energy
         return changes_of(found, energy, image, probs, parts=self.parts, solver=solver)
 
     def calibrate(
@@ -154,8 +186,12 @@ class FieldModel:
         follow, comparison = follow_image(labelings, root, image), Comparison.of(labelings)
         kept, weights = self.offered(features, root, follow, comparison, n_modes)
         answers = np.array([np.nan if k == root else self.answer.probability(features[k]) for k in kept])
-        calibration = Calibration(weights, answers, evidence, self.blending)
-        return replace(_reordered(posterior, kept), calibration=calibration)
+        calibration = Calibration(weights, answers, evidence, self.blending, self._is_sure(kept, n_modes))
+        return replace(_reordered(posterior, kept, calibration, n_modes), calibration=calibration)
+
+    def _is_sure(self, kept: Sequence[int], n_modes: int | None) -> bool:
+        """Whether alternatives were looked for, and none is worth a slot."""
+        return len(kept) == 1 and n_modes != 1 and self.has_alternatives
 
     def offered(
         self,
@@ -202,7 +238,13 @@ class FieldModel:
             content = tomllib.loads(_files.read_bytes(path, LARGEST).decode("utf-8"))
         except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{path} is not a field model: {error}") from None
-        if content.get("format") != FORMAT or content.get("version") != VERSION:
+        version = content.get("version")
+        if content.get("format") == FORMAT and isinstance(version, int) and version != VERSION:
+            way_out = "fit it again with mixfield fit" if version < VERSION else "a newer mixfield reads it"
+            raise FileFormatError(
+                f"{path} is a field model of version {version}, this mixfield reads version {VERSION}; {way_out}"
+            )
+        if content.get("format") != FORMAT or version != VERSION:
             raise FileFormatError(
                 f'{path} is not a field model of this version: it must begin with format = "{FORMAT}" and '
                 f"version = {VERSION}"
@@ -213,6 +255,19 @@ class FieldModel:
             raise FileFormatError(f"{path} is damaged: {error} is missing") from None
         except (TypeError, ValueError, AttributeError, OverflowError, MixfieldError) as error:
             raise FileFormatError(f"{path} is damaged: {error}") from None
+
+
+def given_or_default(model: FieldModel | None, kernels: Kernels | None) -> FieldModel | Kernels:
+    """The one that is given, or the model that ships."""
+    if model is not None and kernels is not None:
+        raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
+    if not isinstance(model, FieldModel | None):
+        raise MixfieldError(f"model must be a FieldModel, got {type(model).__name__}; read a file by FieldModel.load")
+    if not isinstance(kernels, Kernels | None):
+        raise MixfieldError(f"kernels must be mf.Kernels, such as Kernels.deeplab(), got {type(kernels).__name__}")
+    if model is not None:
+        return model
+    return FieldModel.default() if kernels is None else kernels
 
 
 def label_shares(probs: NDArray[np.floating]) -> Floats:
@@ -234,17 +289,25 @@ def follow_image(labelings: NDArray[np.integer], root: int, image: NDArray[Any] 
     return np.array([edges.follow(labels != labelings[root]) for labels in labelings])
 
 
-def _reordered(posterior: MixturePosterior, kept: Sequence[int]) -> MixturePosterior:
+def searched(n_modes: int) -> int:
+    """How many modes are searched for where up to ``n_modes`` are offered."""
+    return 1 if n_modes == 1 else max(n_modes, SEARCHED)
+
+
+def _reordered(
+    posterior: MixturePosterior, kept: Sequence[int], calibration: Calibration, n_modes: int | None
+) -> MixturePosterior:
     """Some of the modes in another order; leaves of modes that are left out have mode -1."""
     place = {old: new for new, old in enumerate(kept)}
     tree = tuple(replace(node, mode=place.get(node.mode, -1)) for node in posterior.tree)
     notes = posterior.notes
-    hidden = len(posterior.modes) - len(kept)
-    if len(kept) == 1:
+    found, hidden = len(posterior.modes), len(posterior.modes) - len(kept)
+    if calibration.without_doubt:
         notes = (*notes, "no doubt: no alternative is probable and different enough to be offered")
+    elif hidden and len(kept) == n_modes:
+        notes = (*notes, f"offered the {n_modes} most useful of {found} segmentations")
     elif hidden:
-        found = len(posterior.modes)
-        notes = (*notes, f"left out {hidden} of {found} segmentations: improbable, too similar, or with hard edges")
+        notes = (*notes, f"left out {hidden} of {found} segmentations: improbable, too similar, or with straight edges")
     return replace(posterior, modes=tuple(posterior.modes[k] for k in kept), tree=tree, notes=notes)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from itertools import product
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product, zip_longest
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield import _arrays
 from mixfield._pictures import intensities
 from mixfield.apps.evidence import probabilities
-from mixfield.apps.field_model import FieldModel, Measure
+from mixfield.apps.field_model import SEARCHED, FieldModel, Measure
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.mode_calibration import (
     NEUTRAL,
@@ -26,6 +27,7 @@ from mixfield.apps.mode_calibration import (
     log_loss,
     summary,
 )
+from mixfield.apps.offers import Comparison
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.errors import MixfieldError, NotConvergedWarning
 from mixfield.metrics.calibration import calibration_error
@@ -36,6 +38,7 @@ from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 Floats = NDArray[np.float64]
+Choice = tuple[int, int]  # numbers of a setting and of a balance
 Result = TypeVar("Result")
 
 EXPONENTS = (0.6, 0.7, 0.8, 1.0)
@@ -45,12 +48,15 @@ SETTINGS = tuple(
         EXPONENTS, ((1.0, 67.0, 3.0, 1.4), (1.0, 40.0, 8.0, 1.5), (0.5, 40.0, 8.0, 2.5), (3.0, 67.0, 3.0, 4.0))
     )
 )
-MODES = 8  # of each image, whose changes are the questions to calibrate
 PIXELS = 2000  # of each image, on which likelihoods are measured
 BLENDS = tuple(Blend(*pair) for pair in ((0.1, 0.8), (0.2, 0.7), (0.4, 0.5), (0.0, 1.0)))  # tried with each setting
 BALANCES = (0.0, 0.1)  # to choose from by mean IoU
 RESAMPLES, CALIBRATION_RESAMPLES = 2000, 200  # of the bootstrap of means, and of calibration errors
 CALIBRATED = 200  # pixels of each image, of which the calibration error is measured
+MEAN_IOU = "mean IoU"  # row of the table
+SCORES_ALONE = FieldModel(1.0, None, NEUTRAL, NEUTRAL, Blend(0.0, 1.0))  # its marginals are the scores
+ALL = -1  # no fold is left out
+END: Any = object()  # of a source that ends before the others
 
 
 def fit(
@@ -85,35 +91,82 @@ def fit(
     -------
     FieldModel
         Its ``table`` has the loss of pixels, the mean IoU, and the calibration errors of pixels and answers on held-out
-        images against the scores alone.  If no setting has a lower held-out loss than the scores, its ``kernels`` are
-        None.
+        images against the scores alone: in each fold, everything is chosen and fitted without its images.  If that
+        has no lower loss than the scores, the model is the scores alone, without ``kernels``, and its table says so.
     """
     _arrays.at_least("folds", folds, 2)
-    generator, steps = _arrays.generator(rng), _Steps(progress)
-    examples = [example(*one, void, logits, generator) for one in zip(images, scores, truths, strict=True)]
-    if len(examples) < 2:
-        raise MixfieldError(f"images must hold at least two annotated images to leave one out, got {len(examples)}")
+    if len(settings) == 0:
+        raise MixfieldError("settings must hold at least one pair of an exponent and kernels, got none")
+    steps = _Steps(progress)
+    examples = _examples(images, scores, truths, void, logits, _arrays.generator(rng))
     losses = np.array([[steps.done(field_loss(image, one, solver)) for one in settings] for image in examples])
-    chosen = settings[int(losses.mean(0).argmin())]
-    ious = np.array([balance_ious(image, chosen, solver) for image in examples])
-    best = int(ious.mean(0).argmax())
-    blank = replace(_model(*chosen), search=search, balance=BALANCES[best])
-    modes = [_modes(image, blank, solver, steps) for image in examples]
-    held_out, judges = np.empty(len(examples)), dict[int, FieldModel]()
-    for fold in range(min(folds, len(examples))):
-        inside = [one for k, one in enumerate(modes) if k % folds != fold]
-        model = calibrated(blank, inside)
-        for k in range(fold, len(examples), folds):
-            held_out[k], judges[k] = held_out_loss(model, modes[k]), model
-    before = np.array([log_loss(one.evidence, one.labels) for one in modes])
-    scores_ious = np.array([_image_iou(image, image.probs.argmax(-1)) for image in examples])
-    table = (
-        measured("negative log-likelihood", before, held_out),
-        measured("mean IoU", scores_ious, ious[:, best]),
-        *_calibration([judges[k] for k in range(len(modes))], modes),
+    ious = cache(lambda setting: np.array([balance_ious(image, settings[setting], solver) for image in examples]))
+    parts = np.arange(len(examples)) % folds
+    of_all, *of_folds = (_choose(losses, ious, parts != fold) for fold in (ALL, *range(min(folds, len(examples)))))
+    blanks = {
+        (setting, balance): replace(_model(*settings[setting]), search=search, balance=BALANCES[balance])
+        for setting, balance in (of_all, *of_folds)
+    }
+    modes = [steps.done(_modes(image, blanks, solver)) for image in examples]
+    judged: dict[int, _Judged] = {}
+    for fold, (setting, balance) in enumerate(of_folds):
+        own = [choices[setting, balance] for choices in modes]
+        model = calibrated(blanks[setting, balance], [own[k] for k in np.flatnonzero(parts != fold)])
+        judged |= {k: _Judged(model, own[k], ious(setting)[k, balance]) for k in np.flatnonzero(parts == fold).tolist()}
+    held_out = [judged[k] for k in range(len(examples))]
+    alone = np.array([_image_iou(image, image.probs.argmax(-1)) for image in examples])
+    if _mean_loss(held_out) < _mean_loss(_scores_alone(held_out, alone)):
+        fitted = calibrated(blanks[of_all], [choices[of_all] for choices in modes])
+    else:
+        fitted, held_out = SCORES_ALONE, _scores_alone(held_out, alone)
+    return replace(fitted, images=len(examples), fingerprint=_hash(examples), table=_table(held_out, alone))
+
+
+def _choose(losses: Floats, ious: Callable[[int], Floats], inside: NDArray[np.bool_]) -> Choice:
+    """The setting with the lowest loss, and with it the balance with the highest mean IoU, on some of the images."""
+    setting = int(losses[inside].mean(0).argmin())
+    return setting, int(ious(setting)[inside].mean(0).argmax())
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A model that was fitted without an image, with the modes of the image and the mean IoU of its first answer."""
+
+    model: FieldModel
+    modes: Modes
+    iou: float
+
+
+def _scores_alone(held_out: Sequence[_Judged], ious: Floats) -> list[_Judged]:
+    """The same images judged by `SCORES_ALONE`, whose one mode has the probabilities of the scores."""
+    single = [
+        replace(
+            one.modes,
+            features=one.modes.features[:1],
+            better=one.modes.better[:1],
+            ious=one.modes.ious[:1],
+            follow=one.modes.follow[:1],
+            comparison=Comparison(np.zeros((1, 1)), np.ones((1, 1))),
+            marginals=one.modes.evidence[None],
+        )
+        for one in held_out
+    ]
+    return [_Judged(SCORES_ALONE, modes, float(iou)) for modes, iou in zip(single, ious, strict=True)]
+
+
+def _mean_loss(held_out: Sequence[_Judged]) -> float:
+    return float(np.mean([held_out_loss(one.model, one.modes) for one in held_out]))
+
+
+def _table(held_out: Sequence[_Judged], scores_ious: Floats) -> tuple[Measure, ...]:
+    """Against the scores alone."""
+    before = np.array([log_loss(one.modes.evidence, one.modes.labels) for one in held_out])
+    after = np.array([held_out_loss(one.model, one.modes) for one in held_out])
+    return (
+        measured("negative log-likelihood", before, after),
+        measured(MEAN_IOU, scores_ious, np.array([one.iou for one in held_out])),
+        *_calibration([one.model for one in held_out], [one.modes for one in held_out]),
     )
-    fitted = calibrated(blank if held_out.mean() < before.mean() else replace(blank, kernels=None, search=None), modes)
-    return replace(fitted, images=len(examples), fingerprint=_hash(examples), table=table)
 
 
 class _Steps:
@@ -135,14 +188,54 @@ def example(
 ) -> Example:
     picture = intensities(image)
     probs = probabilities(scores, picture.shape[:2], logits=logits)
-    probs = probs / probs.sum(-1, keepdims=True)
-    labels = np.asarray(truth)
-    _arrays.check_shape("truths", labels, picture.shape[:2], "= (height, width) of its image")
-    known = np.flatnonzero((labels.ravel() != void) & (labels.ravel() < probs.shape[-1]))
+    labels = _true_labels(truth, picture.shape[:2], probs.shape[-1], void)
+    known = np.flatnonzero(labels != VOID)
     if len(known) == 0:
         raise MixfieldError("truths must hold pixels that count, got an image of nothing but void")
     pixels = rng.choice(known, min(PIXELS, len(known)), replace=False)
-    return Example(picture, probs.astype(np.float32), np.where(labels == void, VOID, labels).astype(np.int64), pixels)
+    return Example(picture, probs, labels, pixels)
+
+
+def _true_labels(truth: ArrayLike, shape: tuple[int, ...], n_labels: int, void: int) -> NDArray[np.int64]:
+    """(H, W) labels, `VOID` where they do not count."""
+    labels = _arrays.as_numpy("truths", truth)
+    _arrays.check_shape("truths", labels, shape, "= (height, width) of its image")
+    if labels.dtype.kind not in "bui":
+        raise MixfieldError(f"truths must hold labels as integers, got {labels.dtype}")
+    wrong = (labels != void) & ((labels < 0) | (labels >= n_labels))
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise MixfieldError(
+            f"truths must hold labels 0..{n_labels - 1}, as the scores have, or void ({void}), "
+            f"got {labels[where]} at pixel {where}"
+        )
+    return np.where(labels == void, VOID, labels).astype(np.int64)
+
+
+def _examples(
+    images: Iterable[ArrayLike],
+    scores: Iterable[ArrayLike],
+    truths: Iterable[ArrayLike],
+    void: int,
+    logits: bool,
+    rng: np.random.Generator,
+) -> list[Example]:
+    """Checked examples, at least two, with the same labels."""
+    found: list[Example] = []
+    sources = [iter(source) for source in (images, scores, truths)]
+    for row in zip_longest(*sources, fillvalue=END):
+        if any(entry is END for entry in row):
+            rest = [sum(1 for _ in source) for source in sources]
+            counts = [len(found) + (entry is not END) + more for entry, more in zip(row, rest, strict=True)]
+            raise MixfieldError("images, scores and truths must be as many, got {}, {} and {}".format(*counts))
+        image, score, truth = row
+        found.append(example(image, score, truth, void, logits, rng))
+        first, last = (one.probs.shape[-1] for one in (found[0], found[-1]))
+        if last != first:
+            raise MixfieldError(f"scores must have the same number of labels for all images, got {first} and {last}")
+    if len(found) < 2:
+        raise MixfieldError(f"images must hold at least two annotated images to leave one out, got {len(found)}")
+    return found
 
 
 def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
@@ -170,11 +263,17 @@ def _mean_field(energy: DenseCRF, solver: Solver | None) -> Mode:
         return mean_field(energy, solver=solver)
 
 
-def _modes(image: Example, model: FieldModel, solver: Solver | None, steps: _Steps) -> Modes:
+def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver | None) -> dict[Choice, Modes]:
+    """The modes of an image in the fields of some models, which have the same field of `search`."""
+    given, any_model = (image.probs, image.picture), next(iter(models.values()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        posterior = model.modes(image.probs, image.picture, MODES, solver=solver)
-    return steps.done(summary(image, posterior))
+        if any_model.search is None:
+            found = {one: model.modes(*given, SEARCHED, solver=solver) for one, model in models.items()}
+        else:
+            stronger = any_model.stronger_modes(*given, SEARCHED, solver=solver)
+            found = {one: model.alternatives(stronger, *given, solver=solver) for one, model in models.items()}
+    return {one: summary(image, posterior) for one, posterior in found.items()}
 
 
 def _image_iou(image: Example, labels: NDArray[np.integer]) -> float:

@@ -137,9 +137,8 @@ def _network(posterior: MixturePosterior, labelings: Ints, scores: ArrayLike | N
     evidence: NDArray[np.floating]
     if scores is not None:
         height, width = posterior.shape
-        given = probabilities(scores, (height, width))
-        _arrays.check_shape("scores", given, posterior.modes[0].marginals.shape, "= shape of the marginals of modes")
-        evidence = given / given.sum(-1, keepdims=True)
+        evidence = probabilities(scores, (height, width))
+        _arrays.check_shape("scores", evidence, posterior.modes[0].marginals.shape, "= shape of the marginals of modes")
     elif posterior.calibration is not None:
         evidence = posterior.calibration.evidence
     else:

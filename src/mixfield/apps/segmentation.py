@@ -15,17 +15,17 @@ from mixfield._pictures import intensities
 from mixfield._progress import Progress
 from mixfield.apps.blockwise import LARGEST_WHOLE, segment_blockwise
 from mixfield.apps.evidence import CERTAINTY, UNKNOWN, probabilities
-from mixfield.apps.field_model import FieldModel
+from mixfield.apps.field_model import FieldModel, given_or_default
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.strokes import is_strokes, segment_strokes
 from mixfield.energy.base import Energy
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.errors import FewerModesWarning, MixfieldError
+from mixfield.errors import MixfieldWarning
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.dispatch import critical_temperature
 from mixfield.solvers.free_energy import entropies
-from mixfield.solvers.mean_field import mean_field
+from mixfield.solvers.mean_field import mean_field, warn_if_doubtful
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
@@ -79,7 +79,8 @@ def segmentation_energy(
     """The dense CRF that `segment` solves with kernels, by default those of DeepLab; the parameters are those of
     `segment`."""
     probs, picture = _evidence(image, scores, logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels)
-    return DenseCRF.from_probabilities(probs, picture, **asdict(kernels or Kernels.deeplab()))
+    chosen = given_or_default(None, Kernels.deeplab() if kernels is None else kernels)
+    return DenseCRF.from_probabilities(probs, picture, **asdict(chosen))
 
 
 def _evidence(
@@ -108,17 +109,10 @@ def segmentation_field(
 
 
 def _field(probs: Float32s, picture: Float32s, model: FieldModel | None, kernels: Kernels | None) -> SegmentationField:
-    chosen = _chosen(model, kernels)
+    chosen = given_or_default(model, kernels)
     if isinstance(chosen, Kernels):
         return SegmentationField(DenseCRF.from_probabilities(probs, picture, **asdict(chosen)))
     return SegmentationField(chosen.energy(probs, picture), Evidence(chosen, probs, picture))
-
-
-def _chosen(model: FieldModel | None, kernels: Kernels | None) -> FieldModel | Kernels:
-    """The one that is given, or the model that ships."""
-    if model is not None and kernels is not None:
-        raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
-    return model or kernels or FieldModel.default()
 
 
 def solve_field(
@@ -136,9 +130,12 @@ def solve_field(
     given = field.evidence
     model, probs, picture = given.model, given.probs, given.image
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewerModesWarning)  # n_modes is a maximum, fewer need no note
+        # n_modes is a maximum, fewer need no note, nor do modes that are not offered
+        warnings.simplefilter("ignore", MixfieldWarning)
         posterior = model.modes(probs, picture, n_modes, energy=field.energy, rng=rng, solver=solver, progress=progress)
-    return model.calibrate(replace(posterior, notes=()), probs, picture, n_modes)
+    offered = model.calibrate(replace(posterior, notes=()), probs, picture, n_modes)
+    warn_if_doubtful(offered.modes)
+    return offered
 
 
 def segment(
@@ -162,11 +159,12 @@ def segment(
     ----------
     image : (H, W) or (H, W, channels).  The dtype determines the range: 0 to 255 for ``uint8`` and other integers, 0 to
         65535 for ``uint16``, 0 to 1 for floats, or ``bool``.  The fourth of four channels is alpha and dropped.
-    scores : (H, W, L) probabilities, which need not sum to one and may be zero; or (H, W) floats, the probability of
-        label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
+    scores : (H, W, L) probabilities, which may be zero and are divided by their sums; or (H, W) floats, the probability
+        of label 1 against 0; or (H, W) integers, a label map or strokes, with values of ``unknown`` elsewhere.  Another
         resolution with the same aspect ratio is resized; (L, H, W) is accepted if (H, W, L) does not fit the image.
     n_modes : largest number of segmentations.  Alternatives that are improbable or nearly the same as another one are
-        left out; if none is left, ``notes`` says that there is no doubt.
+        left out; if none is left, ``notes`` and ``calibration.without_doubt`` say that there is no doubt.  The search
+        is the same for 2 to 8, so that the first alternatives are too; 1 is the mean field alone, without a search.
     model : of the field, fitted by `mixfield.fit`; ``FieldModel.default()`` by default.
     kernels : of a dense CRF without a model, such as ``Kernels.deeplab()``: the weights are those of the paper, nearly
         one-hot on photographs, and fewer modes than ``n_modes`` come with a `FewerModesWarning`.  Without model and
@@ -207,7 +205,7 @@ def segment(
         )
     probs, picture = _evidence(image, scores, logits=logits, certainty=certainty, unknown=unknown, n_labels=n_labels)
     if n_modes == 1 and probs.size > LARGEST_WHOLE:
-        return segment_blockwise(probs, picture, _chosen(model, kernels), solver=solver, progress=progress)
+        return segment_blockwise(probs, picture, given_or_default(model, kernels), solver=solver, progress=progress)
     field = _field(probs, picture, model, kernels)
     del probs, picture  # copies, if the scores are not in single precision
     return solve_field(field, n_modes, rng=rng, solver=solver, progress=progress)

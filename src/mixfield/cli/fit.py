@@ -40,7 +40,7 @@ def fit(
     """Fit a model of the field to annotated images, for segment --model and video --model.
 
     Chooses the exponent of the scores and the kernels by the likelihood of pixels, and calibrates the probabilities of
-    segmentations.  The table compares with the scores alone, on images that the fit did not see.
+    segmentations.  The table compares with the scores alone, each image by a fit that did not see it.
     """
     from mixfield.apps.fitting import SETTINGS
     from mixfield.apps.fitting import fit as fit_model
@@ -92,11 +92,19 @@ class _Read:
 
 
 def _print(model: FieldModel) -> None:
+    from mixfield.apps.fitting import MEAN_IOU
+
     heads = ("on held-out images", "scores alone", "model", "difference", "95 % interval")
     print_table(f"fitted to {model.images} images", heads, [_row(measure) for measure in model.table])
     if model.kernels is None:
         say("the scores alone are best: the model has no kernels, and every image comes back with one segmentation")
         return
+    iou = next(row for row in model.table if row.name == MEAN_IOU)
+    if iou.model < iou.scores:
+        say(
+            f"the likelihood of the pixels is better, but the mean IoU is {100 * (iou.scores - iou.model):.2f} points "
+            "below that of the scores"
+        )
     numbers = ", ".join(f"{name} {value:g}" for name, value in asdict(model.kernels).items())
     say(f"exponent of the scores {model.exponent:g}; kernels {numbers}")
 

@@ -21,7 +21,7 @@ def segment(
         Path,
         typer.Option(help="Probabilities (.npy, .npz), a label map or strokes (.png); for a folder, a folder of them."),
     ],
-    modes: Annotated[int, typer.Option(min=1, help="How many segmentations to look for.")] = 4,
+    modes: Annotated[int, typer.Option(min=1, help="Largest number of segmentations.")] = 4,
     out: Annotated[
         Path,
         typer.Option(

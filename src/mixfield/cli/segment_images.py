@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mixfield.batch import Engine
 
 SETTINGS, RESULT, MANIFEST = "settings.json", "result.npz", "manifest.jsonl"
-NOTHING_WRITTEN = "nothing was written; the same command begins again, and fewer --modes take less time"
+NOTHING_WRITTEN = "nothing was written; the same command begins again, and --modes 1 takes less time"
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,13 @@ class SegmentImage:
         dense = bool(self.field) or self.evidence.get("logits", False)
         return not dense and is_strokes(evidence, self.evidence.get("unknown", UNKNOWN))
 
+    @property
+    def searched(self) -> int:
+        """How many modes are searched for; of strokes as many as are offered."""
+        from mixfield.apps.field_model import searched
+
+        return self.modes if "kernels" in self.field else searched(self.modes)
+
     def settings(self) -> dict[str, Any]:
         """Everything that the results depend on; threads do not change them."""
         from mixfield import __version__
@@ -115,7 +122,7 @@ def segment_image(
     """Segment one image; a folder with a result of other settings or of another image is refused, as by a batch."""
     settings = work.settings() | {"image": image.name}
     _check_settings(out, settings)
-    with Progress("modes", work.modes, quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
+    with Progress("modes", work.searched, quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
         facts = {"image": str(image), "out": str(out)} | work.write(image, scores, out, advance)
     _files.write_text(out / SETTINGS, json.dumps(settings) + "\n")
     exported = export(formats, [facts], out)
@@ -197,6 +204,13 @@ def _print_modes(name: str, facts: dict[str, Any], *, nats: bool) -> None:
         say(ONE_HOT)
 
 
+def _first_mode(row: dict[str, Any]) -> str:
+    """The weight of the first mode; of a single one, whether there is no doubt or no other was looked for."""
+    if len(row["weights"]) > 1:
+        return f"{100 * row['weights'][0]:.1f} %"
+    return "no doubt" if row.get("without_doubt") else "one mode"
+
+
 def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Path) -> None:
     from mixfield.reports.about import weight_name
     from mixfield.reports.page import number_of
@@ -205,7 +219,7 @@ def _print_images(rows: list[dict[str, Any]], results: batching.Results, out: Pa
         (
             Path(row["image"]).name,
             len(row["weights"]),
-            f"{100 * row['weights'][0]:.1f} %" if len(row["weights"]) > 1 else "no doubt",
+            _first_mode(row),
             f"{100 * max(mode['differs'] for mode in row['modes']):.2f} %",
             f"{row['seconds']:.2f}",
         )

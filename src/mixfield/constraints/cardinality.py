@@ -112,7 +112,7 @@ def _families(constraints: Sequence[Cardinality], n: int) -> list[list[Cardinali
         seen = np.zeros(len(constraints) + 1, bool)
         seen[last[constraint.group]] = True
         linked = sorted(set(family[:k][seen[:k]].tolist()))
-        family[np.isin(family, linked)] = k
+        family[np.isin(family, linked) if linked else k] = k
         last[constraint.group] = k
         families[k] = [c for f in linked for c in families.pop(f)] + [constraint]
     return list(families.values())

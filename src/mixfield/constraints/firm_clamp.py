@@ -8,7 +8,7 @@ multiplier is tried.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,9 +78,8 @@ class FirmClamp:
         """
         held = _ClampedModes(solver, cells, parent)
         gamma = max(2.0 * solver.critical_temperature(), 1.0)
-        same_start = len(cells) > 1 and not any(len(cell.narrow) for cell in cells)
         firm = np.full(len(cells), self.firmness * gamma)
-        values = held.run(held.start, firm, self.steps, same_start=same_start)
+        values = held.run(held.start, firm, self.steps)
         labels = held.layout.labelings(values, held.threads)
         alive = np.flatnonzero(self._inside(held, values) & np.array([accept(one) for one in labels]))
         found: list[CellSolution | None] = [None] * len(cells)
@@ -205,28 +204,18 @@ class _ClampedModes:
     def run(self, values: Float32s, multipliers: Floats, steps: int, **options: Any) -> Float32s:
         """A few updates under some multipliers (K,)."""
         self._set_multipliers(multipliers)
-        return iterate(
-            self.update,
-            values,
-            np.ones(len(self.cells)),
-            tolerance=1e-2,
-            max_iterations=steps,
-            **options,
-        )[0]
+        temperature = np.ones(len(self.cells))
+        return iterate(self.update, values, temperature, tolerance=1e-2, max_iterations=steps, **options)[0]
 
     def converge(
         self, values: Float32s, multipliers: Floats, patience: int, inside: Inside
     ) -> tuple[Float32s, Convergence]:
         """Updates until nothing changes, or all that changes is outside; modes that have converged leave the batch."""
         self._set_multipliers(multipliers)
-        patience = min(patience, self.solver.max_iterations)
+        patience, tolerance = min(patience, self.solver.max_iterations), self.solver.options.tolerance or HELD_TOLERANCE
+        temperature, most = np.ones(len(self.cells)), min(patience, ROUND)
         values, run = iterate(
-            self.update,
-            values,
-            np.ones(len(self.cells)),
-            tolerance=self.solver.options.tolerance or HELD_TOLERANCE,
-            max_iterations=min(patience, ROUND),
-            stragglers=STRAGGLERS,
+            self.update, values, temperature, tolerance=tolerance, max_iterations=most, stragglers=STRAGGLERS
         )
         moving = np.flatnonzero(~run.converged)
         if patience > ROUND and inside(self, values, moving):
@@ -241,17 +230,8 @@ class _ClampedModes:
 
     def solutions(self, values: Float32s, run: Convergence, multipliers: Floats) -> list[CellSolution]:
         """The modes with their bounds A_k, without multipliers."""
-        q, log_z = self.layout.unpack(values), self.update.bounds(values)
-        return [
-            CellSolution(
-                q[k : k + 1],
-                log_z[k : k + 1],
-                run.converged[k : k + 1],
-                run.iterations[k : k + 1],
-                self.multipliers(k, float(multipliers[k])),
-            )
-            for k in range(len(self.cells))
-        ]
+        every = CellSolution(self.layout.unpack(values), self.update.bounds(values), run.converged, run.iterations)
+        return [replace(every.only(k), multipliers=self.multipliers(k, float(m))) for k, m in enumerate(multipliers)]
 
     def _set_multipliers(self, multipliers: Floats) -> None:
         """Write the additional costs of the own multipliers."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 
 import numpy as np
@@ -33,6 +34,11 @@ class CellSolution:
     iterations: NDArray[np.int32]
     multipliers: Mapping[Hashable, float] = field(default_factory=dict)
     serial: int = field(default_factory=_serial_numbers.__next__)
+
+    @cached_property
+    def labels(self) -> NDArray[np.integer]:
+        """(K, n) most probable labels, in few bytes."""
+        return self.q.argmax(-1).astype(np.min_scalar_type(self.q.shape[-1]))
 
     def only(self, k: int) -> CellSolution:
         """One of the modes."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 from mixfield.criteria.leaf import Leaf, Proposal
+from mixfield.solvers.base import MeanFieldSolver
 
 
 class Criterion(Protocol):
@@ -26,6 +27,13 @@ class LimitsOverlap(Protocol):
 
     @property
     def distinct(self) -> float: ...
+
+
+@runtime_checkable
+class Anneals(Protocol):
+    """A criterion may also say at which temperatures it will ask for marginals."""
+
+    def temperatures(self, solver: MeanFieldSolver, /) -> list[float]: ...
 
 
 @runtime_checkable

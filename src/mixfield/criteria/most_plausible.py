@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from mixfield.criteria.base import Criterion
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.regions import DoubtedRegions, SuppressedRegions, SuppressedWindows, evidence
+from mixfield.criteria.regions import DoubtedRegions, SuppressedRegions, SuppressedWindows, evidence, temperatures
 from mixfield.criteria.whole_labels import WholeLabels
 from mixfield.criteria.windows import MeltingWindows
+from mixfield.solvers.base import MeanFieldSolver
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +46,11 @@ class MostPlausible:
     same: float = 0.8
     tries: int = 64
     distinct: float = 0.995
+
+    def temperatures(self, solver: MeanFieldSolver) -> list[float]:
+        """Those of its windows."""
+        windows = (source for source in self.sources if isinstance(source, MeltingWindows | SuppressedWindows))
+        return temperatures(solver, tuple(share for source in windows for share in source.heats))
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """The best cuts first."""

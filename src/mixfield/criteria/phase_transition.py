@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,19 +126,28 @@ class DensestWindow:
     tries: int = 4
 
     def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:  # noqa: ARG002
-        shape = leaf.energy.shape
-        labels = leaf.q.argmax(1)
-        left = np.zeros(int(np.prod(shape)), bool)
-        left[candidates] = True
-        for _ in range(self.tries):
-            window = densest(left.reshape(shape), self.size)
-            inside = window[left[window]]
-            if len(inside) == 0:
-                return
-            dominant = np.bincount(labels[inside]).argmax()
-            group = inside[labels[inside] == dominant]
+        marked = np.zeros(len(leaf.q), bool)
+        marked[candidates] = True
+        for group in dominant_groups(marked, leaf.q.argmax(1), leaf.energy.shape, self.size, self.tries):
             yield group, max(1, len(group) // 2)
-            left[group] = False
+
+
+def dominant_groups(
+    marked: NDArray[np.bool_], labels: Int64s, shape: tuple[int, ...], side: int, tries: int, smallest: float = 0.0
+) -> Iterator[Int64s]:
+    """In the windows that hold most of the marked (n,) that are left: those of the dominant label, which are taken.
+
+    ``smallest`` is the share of all variables that must be marked in a window.
+    """
+    left = marked.copy()
+    for _ in range(tries):
+        window = densest(left.reshape(shape), side)
+        inside = window[left[window]]
+        if len(inside) < max(1.0, smallest * len(labels)):
+            return
+        group = inside[labels[inside] == np.bincount(labels[inside]).argmax()]
+        left[group] = False
+        yield group
 
 
 def coupling_strength(energy: Energy) -> Floats:
@@ -158,15 +167,15 @@ def box(centre: int, radius: int, shape: tuple[int, ...]) -> Int64s:
 
 def densest(marked: NDArray[np.bool_], size: int) -> Int64s:
     """Variables of the window with most marks."""
-    return densest_sum(marked.astype(np.float64), size)
+    return densest_sum(marked.astype(np.int32), size)
 
 
-def densest_sum(values: Floats, size: int) -> Int64s:
+def densest_sum(values: NDArray[Any], size: int) -> Int64s:
     """Variables of the window with the largest sum, by an integral image along every axis."""
     totals, window = values, []
     for axis, length in enumerate(values.shape):
         width, before = min(size, length), (slice(None),) * axis
-        sums = np.cumsum(totals, axis)
+        sums = np.cumsum(totals, axis, totals.dtype)
         totals = sums[(*before, slice(width - 1, None))].copy()
         totals[(*before, slice(1, None))] -= sums[(*before, slice(length - width))]
     for corner, length in zip(np.unravel_index(int(totals.argmax()), totals.shape), values.shape, strict=True):

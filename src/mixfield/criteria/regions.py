@@ -19,6 +19,7 @@ from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import densest_sum
 from mixfield.energy.base import ability
 from mixfield.errors import MixfieldError
+from mixfield.solvers.base import MeanFieldSolver
 
 Bools = NDArray[np.bool_]
 Int64s = NDArray[np.int64]
@@ -79,7 +80,10 @@ class SuppressedWindows:
         shape, labels = leaf.energy.shape, leaf.q.argmax(1)
         own = np.arange(leaf.q.shape[1]) == labels[:, None]
         free, threads = leaf.uncut, leaf.solver.options.threads
-        heats, sides = temperatures(leaf, self.heats), [max(1, round(share * max(shape))) for share in self.shares]
+        heats, sides = (
+            temperatures(leaf.solver, self.heats),
+            [max(1, round(share * max(shape))) for share in self.shares],
+        )
         q = leaf.marginals_at(heats)
         second = _threads.each(lambda k: np.where(own, -1.0, q[k]).argmax(1), len(heats), threads, updates=q.size)
         places = list(product(range(len(heats)), sides, range(q.shape[2])))
@@ -100,7 +104,7 @@ def _level_cuts(
     how: SuppressedRegions, leaf: Leaf, marked: Callable[[NDArray[np.floating], int, float], Bools]
 ) -> Iterator[Proposal]:
     """Cuts of the regions that ``marked(probabilities of a label (n,), label, level)`` selects."""
-    (heat,) = temperatures(leaf, (how.heat,))
+    (heat,) = temperatures(leaf.solver, (how.heat,))
     for temperature, q in ((float("nan"), evidence(leaf)), (heat, leaf.marginals_at([heat])[0])):
 
         def groups(label: int, q: NDArray[np.floating] = q) -> list[Int64s]:
@@ -113,9 +117,9 @@ def _level_cuts(
         yield from (Proposal(cut(group, label), temperature) for label, some in enumerate(found) for group in some)
 
 
-def temperatures(leaf: Leaf, shares: tuple[float, ...]) -> list[float]:
+def temperatures(solver: MeanFieldSolver, shares: tuple[float, ...]) -> list[float]:
     """Temperatures as shares of Gamma = 2 T_max, none below 1."""
-    gamma = 2.0 * leaf.solver.critical_temperature()
+    gamma = 2.0 * solver.critical_temperature()
     return sorted({max(1.0, share * gamma) for share in shares})
 
 

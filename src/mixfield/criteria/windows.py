@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from mixfield import _threads
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.phase_transition import BITS, HIGH, LOW, densest
+from mixfield.criteria.phase_transition import BITS, HIGH, LOW, dominant_groups
 from mixfield.criteria.regions import temperatures
 from mixfield.solvers.free_energy import entropies
 
@@ -44,12 +45,13 @@ class MeltingWindows:
         now = entropies(leaf.q) * BITS
         labels, free = leaf.q.argmax(1), leaf.uncut
         found: list[tuple[int, Proposal]] = []
-        heats = temperatures(leaf, self.heats)
+        heats = temperatures(leaf.solver, self.heats)
         annealed, sides = leaf.marginals_at(heats), [max(1, round(share * max(shape))) for share in self.shares]
 
         def groups(k: int) -> list[NDArray[np.int64]]:
             candidates = free & (now < self.low) & (entropies(annealed[k]) * BITS > self.high)
-            return [group for side in sides for group in self._groups(candidates, labels, shape, side)]
+            found = (dominant_groups(candidates, labels, shape, side, self.tries, self.smallest) for side in sides)
+            return list(chain.from_iterable(found))
 
         each = _threads.each(groups, len(heats), leaf.solver.options.threads, updates=annealed.size)
         for heat, group in ((heat, group) for heat, some in zip(heats, each, strict=True) for group in some):
@@ -63,18 +65,3 @@ class MeltingWindows:
                 taken[group] = True
                 given += 1
                 yield proposal
-
-    def _groups(
-        self, candidates: NDArray[np.bool_], labels: NDArray[np.int64], shape: tuple[int, ...], side: int
-    ) -> Iterator[NDArray[np.int64]]:
-        """Candidates of the dominant label in the densest windows."""
-        left = candidates.copy()
-        for _ in range(self.tries):
-            window = densest(left.reshape(shape), side)
-            inside = window[left[window]]
-            if len(inside) < max(1.0, self.smallest * len(labels)):
-                return
-            dominant = np.bincount(labels[inside]).argmax()
-            group = inside[labels[inside] == dominant]
-            left[group] = False
-            yield group

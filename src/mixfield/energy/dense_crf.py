@@ -49,12 +49,7 @@ class DenseCRF:
     batched = True
 
     def __init__(
-        self,
-        unary: ArrayLike,
-        kernels: Sequence[Kernel],
-        *,
-        negligible: float = 0.05,
-        symmetric: bool = True,
+        self, unary: ArrayLike, kernels: Sequence[Kernel], *, negligible: float = 0.05, symmetric: bool = True
     ) -> None:
         array = _arrays.as_numpy("unary", unary)
         if array.dtype not in (np.float32, np.float64):
@@ -68,12 +63,7 @@ class DenseCRF:
         self._set(shape, costs, least, couplings, negligible)
 
     def _set(
-        self,
-        shape: tuple[int, ...],
-        costs: Float32s,
-        least: Floats,
-        couplings: Sequence[Coupling],
-        negligible: float,
+        self, shape: tuple[int, ...], costs: Float32s, least: Floats, couplings: Sequence[Coupling], negligible: float
     ) -> None:
         self.shape = shape
         self.costs = costs  # (n, L), FORBIDDEN where a label is forbidden

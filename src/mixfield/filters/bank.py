@@ -36,17 +36,9 @@ class FilterBank:
     """
 
     def __init__(
-        self,
-        filters: Sequence[Filter],
-        compatibilities: Sequence[Float32s | None],
-        *,
-        n: int,
-        channels: int,
-        n_modes: int,
-        threads: int,
-        pool: BufferPool | None = None,
-        schedule: BandSchedule | None = None,
-    ) -> None:
+        self, filters: Sequence[Filter], compatibilities: Sequence[Float32s | None], *, n: int, channels: int,
+        n_modes: int, threads: int, pool: BufferPool | None = None, schedule: BandSchedule | None = None,
+    ) -> None:  # fmt: skip
         self.schedule = schedule or _schedule(filters, n, channels)
         self.scratch = Scratch(self.schedule.largest, channels, pool)
         self._streams = [filter.stream(channels, self.schedule.part_pixels, pool) for filter in filters]

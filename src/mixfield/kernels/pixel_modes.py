@@ -239,9 +239,7 @@ def _add_bound_terms(
 def _for_each_layout(n_modes: Index, emit: Callable[[int], None]) -> None:
     """Code for numbers of modes that are multiples of eight, of four, and for all others."""
     branch(
-        equal(n_modes & 7, 0),
-        lambda: emit(8),
-        lambda: branch(equal(n_modes & 3, 0), lambda: emit(4), lambda: emit(1)),
+        equal(n_modes & 7, 0), lambda: emit(8), lambda: branch(equal(n_modes & 3, 0), lambda: emit(4), lambda: emit(1))
     )
 
 

@@ -204,3 +204,24 @@ def movers(old: Float32s, new: Float32s, threshold: Real) -> Int64s:
         found[count] = p
         count += moved
     return found[:count].copy()
+
+
+@jit()
+def moved_rows(
+    old: Float32s, new: Float32s, support: Float32s, channels: Int64s, threshold: Real, rows: Int64s, out: Float32s
+) -> int:
+    """Fill ``rows`` (p,) with the rows that change by more than ``threshold`` in some ``channels`` (c,), and ``out``
+    (3, p, c or more) with these channels of ``old``, ``new`` and ``support`` (p, C), then zeros; returns how many."""
+    count = 0
+    for p in range(len(old)):
+        moved = False
+        for c in channels:
+            moved |= abs(new[p, c] - old[p, c]) > threshold
+        if moved:
+            rows[count] = p
+            for j in range(len(channels)):
+                out[0, count, j], out[1, count, j] = old[p, channels[j]], new[p, channels[j]]
+                out[2, count, j] = support[p, channels[j]]
+            out[:, count, len(channels) :] = 0.0
+            count += 1
+    return count

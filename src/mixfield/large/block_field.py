@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from mixfield import _arrays
 from mixfield.apps.blocks import Block, Window
-from mixfield.apps.field_model import FLOOR, FieldModel
+from mixfield.apps.field_model import FLOOR, FieldModel, given_or_default
 from mixfield.apps.kernels import Kernels
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import log_costs
-from mixfield.errors import MixfieldError, MixfieldWarning
+from mixfield.errors import MixfieldWarning
 from mixfield.large.block_alternatives import block_alternatives
 from mixfield.large.block_evidence import BlockEvidence
 from mixfield.large.regions import Alternative
@@ -44,11 +44,9 @@ class FieldOptions:
         n_modes: int, model: FieldModel | None, kernels: Kernels | None, rng: int, solver: Solver | None
     ) -> FieldOptions:
         """Checked options: the model that ships if neither a model nor kernels are given."""
-        if model is not None and kernels is not None:
-            raise MixfieldError("give a model or kernels, not both: a model has kernels of its own")
         _arrays.at_least("n_modes", n_modes, 1)
-        chosen = FieldModel.default() if model is None and kernels is None else model
-        return FieldOptions(n_modes, chosen, kernels, rng, solver)
+        chosen = given_or_default(model, kernels)
+        return FieldOptions(n_modes, None if isinstance(chosen, Kernels) else chosen, kernels, rng, solver)
 
     @property
     def needs_shares(self) -> bool:

@@ -186,6 +186,7 @@ def _calibration_header(calibration: Calibration) -> dict[str, Any]:
         "weights": calibration.weights.tolist(),
         "answers": [None if np.isnan(answer) else float(answer) for answer in calibration.answers],
         **asdict(calibration.blending),
+        "without_doubt": calibration.without_doubt,
     }
 
 
@@ -214,7 +215,10 @@ def _read_calibration(path: str | PathLike[str], header: dict[str, Any], shape: 
     if not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0) or not (evidence >= 0).all():
         raise ValueError("weights and evidence of the calibration must be probabilities")
     names = ("mode_exponent", "evidence_exponent", "outliers")
-    return Calibration(weights, answers, evidence, Blend(*(float(row.get(name, 0.0)) for name in names)))
+    blending, sure = Blend(*(float(row.get(name, 0.0)) for name in names)), row.get("without_doubt", False)
+    if not isinstance(sure, bool) or (sure and len(weights) > 1):
+        raise ValueError(f"without_doubt must be false, or true with one mode, got {sure!r}")
+    return Calibration(weights, answers, evidence, blending, sure)
 
 
 def _read_marginals(path: str | PathLike[str]) -> NDArray[np.float64]:

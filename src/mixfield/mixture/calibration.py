@@ -62,12 +62,14 @@ class Calibration:
         NaN for the root mode itself.
     evidence : (*shape, L) probabilities of each variable alone.
     blending : of marginals with the evidence.
+    without_doubt : alternatives were looked for, and none is probable and different enough to be offered.
     """
 
     weights: Floats
     answers: Floats
     evidence: NDArray[np.floating]
     blending: Blend
+    without_doubt: bool = False
 
     def blend(self, marginals: NDArray[np.floating]) -> Floats:
         """(*shape, L) marginals of a mode, blended with the evidence."""

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._threads import Task
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.firm_clamp import FirmClamp
 from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.errors import InfeasibleError
-from mixfield.mixture.finder import ModeFinder
+from mixfield.mixture.cell_batch import CellBatch, CutKey, Labels, NewLabels
+from mixfield.mixture.finder import Coming, ModeFinder
 from mixfield.solvers.dense import DenseSolver
 from mixfield.solvers.layout import Layout
 
 BATCH = 16  # cuts of one leaf whose modes are found together
 BATCH_CHANNELS = 16  # numbers of a pixel up to which modes are cheaper together than one after the other
-
-Labels = NDArray[np.integer]
-CutKey = tuple[int, bytes, bytes]  # a mode, a group of its pixels, and their labels
+MOST_AHEAD = 6  # modes of a batch beside which the next is solved: more keep the threads busy, and change what is next
+LARGEST_AHEAD = 1 << 20  # pixels up to which a batch is solved ahead: it takes as much memory as the present one
 
 
 class DenseModeFinder(ModeFinder):
@@ -34,6 +37,7 @@ class DenseModeFinder(ModeFinder):
     """
 
     solver: DenseSolver
+    draws = False
 
     def __init__(self, solver: DenseSolver, clamp: FirmClamp, *, distinct: float = 1.0) -> None:
         super().__init__(solver)
@@ -41,46 +45,97 @@ class DenseModeFinder(ModeFinder):
         self._layout = Layout(solver.energy, 1)
         self._prefetched: dict[CutKey, CellSolution | None] = {}
         self._labelings: list[Labels] = []  # of the modes found so far
+        self._ahead: CellBatch | None = None  # expected to be asked for next
+        self._tried, self._found = 1, 1  # cells, and those of them with a mode
+        self.expect(1, ())
 
     def root(self, cell: Cell) -> CellSolution:  # noqa: ARG002 (nothing is cut yet)
         """The mean field that starts at softmax(-U)."""
         values, log_z, run = self.solver.from_unaries()
-        q = self._layout.unpack(values)
-        self._labelings.append(_labels(q[0]))
-        return CellSolution(q, log_z, run.converged, run.iterations)
+        mode = CellSolution(self._layout.unpack(values), log_z, run.converged, run.iterations)
+        self._labelings.append(mode.labels[0])
+        return mode
+
+    def expect(self, wanted: int, coming: Iterable[Coming]) -> None:
+        self._wanted, self._coming = wanted, coming
+        if wanted == 0 and self._ahead is not None:  # nothing is at work when the tree is grown
+            self._ahead.accept.unwanted = True
+            self._ahead.modes.drop()
 
     def prefetch(self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal]) -> None:
         """Solve in one batch the cells that the next proposals cut away from the mode of a leaf.
 
         Later cuts of the same leaf separate the same mode from the same group, so they find their answer here.  Cuts
-        made in between may not hold for it, which `solve_in_cell` checks.
+        made in between may not hold for it, which `solve_in_cell` checks.  Where this batch is not likely to be the
+        last, the one that is expected next is solved at the same time; its modes are used if the same cells are asked
+        for then, and the same ones are new.
         """
-        proposals = list(proposals)
+        proposals, wanted, coming = list(proposals), self._wanted, self._coming
+        self.expect(1, ())  # or the tree, which refers to this finder, would not be freed at once
         if _key(parent, proposals[0].constraint) in self._prefetched:
             return
+        cells = self._next_cells(leaf, parent, proposals, self._prefetched)
+        if not cells:
+            return
+        batch, self._ahead = self._ahead, None
+        if batch is None or list(batch.cells) != list(cells):  # others would change the updates of these
+            if batch is not None:
+                batch.accept.unwanted = True
+            batch = self._batch(parent, cells)
+        too_few = len(cells) * self._found < wanted * self._tried
+        if too_few and len(cells) <= MOST_AHEAD and self.solver.energy.n <= LARGEST_AHEAD:
+            self._ahead = self._started_with(batch, coming)
+        found = batch.modes.result()
+        if not batch.accept.holds_given(self._labelings):
+            found = self._batch(parent, cells).modes.result()
+        self._prefetched.update(zip(cells, found, strict=True))
+        self._tried, self._found = self._tried + len(cells), self._found + sum(one is not None for one in found)
+
+    def _started_with(self, batch: CellBatch, coming: Iterable[Coming]) -> CellBatch | None:
+        """The batch that is expected next; both are at work if there are threads for it."""
+        batch.modes.start()
+        for leaf, parent, proposals in coming:
+            cells = self._next_cells(leaf, parent, proposals, dict(self._prefetched))
+            if cells:
+                ahead = self._batch(parent, cells)
+                ahead.modes.start()
+                return ahead
+        return None
+
+    def _batch(self, parent: CellSolution, cells: dict[CutKey, Cell]) -> CellBatch:
+        accept, clamp = NewLabels(self._labelings, self.distinct), self.clamp
+        solve = partial(clamp.solve_in_cells, self.solver, list(cells.values()), parent, accept=accept)
+        return CellBatch(cells, accept, Task(solve, self.solver.options.threads))
+
+    def _next_cells(
+        self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal], prefetched: dict[CutKey, Any]
+    ) -> dict[CutKey, Cell]:
+        """The cells of the next batch; its proposals join those that are ``prefetched``."""
         batch = min(BATCH, max(1, BATCH_CHANNELS // self._layout.stored))
         cells: dict[CutKey, Cell] = {}
-        labels = _labels(parent.q[0])
+        labels = parent.labels[0]
         for proposal in proposals:
             key = _key(parent, proposal.constraint)
-            if len(cells) < batch and key not in self._prefetched:
-                self._prefetched[key] = None
+            if len(cells) < batch and key not in prefetched:
+                prefetched[key] = None
                 cell = _cut_away(leaf, parent, proposal.constraint)
                 if cell is not None and self._may_be_new(cell, parent.q[0], labels):
                     cells[key] = cell
-        if cells:
-            accept = self._accept_new(list(self._labelings))  # a copy: some of them may be refused later
-            found = self.clamp.solve_in_cells(self.solver, list(cells.values()), parent, accept=accept)
-            self._prefetched.update(zip(cells, found, strict=True))
+        return cells
 
     def solve_in_cell(self, cell: Cell, parent: CellSolution) -> CellSolution | None:
         """The parent's mode where it lives in the cell, otherwise the one found by firm clamping and release."""
         enough = 1.0 - self.clamp.epsilon * len(cell.constraints)
         last = cell.constraints[-1]
+        key = _key(parent, last)
+        if key in self._prefetched and self._prefetched[key] is None:
+            return None  # on the other side, or here
         if last.probability(parent.q[0]) < 0.5:
-            found = self._prefetched.get(_key(parent, last))
-            if found is not None and not self._accept_new(self._labelings)(_labels(found.q[0])):
-                return None
+            found = self._prefetched.get(key)
+            if found is not None:
+                if not NewLabels(self._labelings, self.distinct)(found.labels[0]):
+                    return None
+                self._labelings.append(found.labels[0])
         elif cell.mass(parent.q[0]) >= enough:
             return parent
         else:  # the parent's side, of which its mode does not satisfy all constraints
@@ -99,18 +154,6 @@ class DenseModeFinder(ModeFinder):
         return all(c.holds(pushed) for c in earlier) and not any(
             np.count_nonzero(pushed == other) > limit * pushed.size for other in self._labelings
         )
-
-    def _accept_new(self, known: list[Labels]) -> Callable[[Labels], bool]:
-        """A test whether labels (n,) differ enough from all ``known`` ones; accepted labels join them."""
-
-        def accept(labels: Labels) -> bool:
-            labels = labels.astype(np.min_scalar_type(self.solver.energy.n_labels), copy=False)
-            new = not any(np.count_nonzero(labels == other) > self.distinct * labels.size for other in known)
-            if new:
-                known.append(labels)
-            return new
-
-        return accept
 
 
 def _cut_away(leaf: Leaf, parent: CellSolution, constraint: Cardinality) -> Cell | None:
@@ -133,11 +176,6 @@ def _pushed(q: NDArray[np.float64], labels: Labels, constraint: Cardinality) -> 
         others = np.where(np.arange(q.shape[1]) == constraint.labels[:, None], -1.0, q[group])
         labels[group] = others.argmax(1)
     return labels
-
-
-def _labels(q: NDArray[np.float64]) -> Labels:
-    """(n,) most probable labels, in few bytes."""
-    return q.argmax(1).astype(np.min_scalar_type(q.shape[1]))
 
 
 def _key(parent: CellSolution, constraint: Cardinality) -> CutKey:

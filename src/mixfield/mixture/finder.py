@@ -15,6 +15,8 @@ from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.optima import Optima
 from mixfield.solvers.base import Floats, MeanFieldSolver
 
+Coming = tuple[Leaf, CellSolution, Iterable[Proposal]]  # the arguments of a later `prefetch`
+
 
 class ModeFinder(ABC):
     """Finds the mode of a cell.  Only `root` and `solve_in_cell` must be answered.
@@ -25,10 +27,12 @@ class ModeFinder(ABC):
     solver : of the energy.
     optima : every optimum seen so far; empty where none are kept.
     refines : whether cuts that separate no interpretations are worth their time.
+    draws : whether it draws random numbers.
     """
 
     n_temperatures: int = 8
     refines: bool = True
+    draws: bool = True
 
     def __init__(self, solver: MeanFieldSolver) -> None:
         self.solver = solver
@@ -48,6 +52,9 @@ class ModeFinder(ABC):
 
     def prefetch(self, leaf: Leaf, parent: CellSolution, proposals: Iterable[Proposal]) -> None:  # noqa: B027
         """A leaf is about to be cut, by the first of these proposals now, perhaps by others later."""
+
+    def expect(self, wanted: int, coming: Iterable[Coming]) -> None:  # noqa: B027
+        """So many cuts are wanted; after the next `prefetch` these are likely to be asked for, the likeliest first."""
 
     def polish(self, leaf: Leaf) -> CellSolution | None:  # noqa: ARG002
         """A better mode of a finished leaf."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._runs import expanded, runs_of
 from mixfield.constraints.cardinality import Cardinality
 
 Header = dict[str, Any]
@@ -36,7 +37,7 @@ def share_groups(header: Header) -> tuple[Ints, Ints]:
         constraint["group"] = seen.setdefault(tuple(constraint["group"]), len(seen))
         labels = constraint["labels"]
         constraint["labels"] = labels[:1] if len(set(labels)) == 1 else labels
-    runs = [_runs(np.array(group, np.int64)) for group in seen]
+    runs = [runs_of(np.array(group, np.int64)) for group in seen]
     counts = np.array([len(part) for part in runs], np.int64)
     return np.concatenate([np.empty((0, 2), np.int64), *runs]), counts
 
@@ -67,7 +68,7 @@ class SharedConstraints:
         if INT64 * int(length.sum()) > largest:
             raise ValueError(f"groups of {length.sum()} variables take more than {largest} bytes")
         parts = np.split(runs, np.cumsum(counts))[:-1]
-        return SharedConstraints([_expanded(part) for part in parts], largest)
+        return SharedConstraints([expanded(part) for part in parts], largest)
 
     def constraint(self, row: Header) -> Cardinality:
         """The constraint that a row of the header describes."""
@@ -81,18 +82,6 @@ class SharedConstraints:
                 raise ValueError(f"its constraints take more than {self.largest} bytes")
             self._made[key] = Cardinality(self.groups[index], np.array(key[1]), key[2], key[3])
         return self._made[key]
-
-
-def _runs(group: Ints) -> Ints:
-    """(R, 2) first variable and length of the runs of consecutive variables of a group."""
-    starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 2) != 1)
-    return np.stack([group[starts], np.diff(starts, append=len(group))], axis=1)
-
-
-def _expanded(runs: Ints) -> Ints:
-    """The group of `_runs`."""
-    first, length = runs.T
-    return np.repeat(first - np.cumsum(length) + length, length) + np.arange(length.sum())
 
 
 def _constraints(header: Header) -> Iterator[Header]:

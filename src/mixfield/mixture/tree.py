@@ -144,7 +144,7 @@ def infer(
     with shown(progress, "modes", n_modes) as advance:
         builder = _builder(
             (collapsed or reduced).with_buffers(), rng=rng, criterion=criterion, order=order, clamp=clamp,
-            search=search, t_max=t_max, finder=finder, deadline=cuts, min_distance=min_distance,
+            search=search, t_max=t_max, finder=finder, deadline=cuts, min_distance=min_distance, to_cut=n_modes > 1,
         )  # fmt: skip
         notes = _grow(builder, n_modes, advance)
     if not builder.is_feasible and isinstance(reduced, FactorGraphSolver):
@@ -234,18 +234,11 @@ def _largest_table(collapse: bool | int) -> int:
 
 
 def start_tree(
-    energy: Energy,
-    *,
-    rng: int | np.random.Generator = 0,
-    criterion: Criterion | None = None,
-    order: Order = best_first,
-    clamp: Clamp | FirmClamp | None = None,
-    search: Search | None = None,
-    solver: Solver | None = None,
-    t_max: float | None = None,
-    finder: MakeFinder | None = None,
+    energy: Energy, *, rng: int | np.random.Generator = 0, criterion: Criterion | None = None,
+    order: Order = best_first, clamp: Clamp | FirmClamp | None = None, search: Search | None = None,
+    solver: Solver | None = None, t_max: float | None = None, finder: MakeFinder | None = None,
     collapse: bool | int = False,
-) -> TreeBuilder:
+) -> TreeBuilder:  # fmt: skip
     """The tree that `infer` grows, with nothing but its root: to look at it at several sizes.
 
     With ``collapse`` it is that of the variables that are left when others are summed out.
@@ -275,18 +268,10 @@ def _grow(builder: TreeBuilder, n_modes: int, progress: Advance | None) -> tuple
 
 
 def _builder(
-    solver: MeanFieldSolver,
-    *,
-    rng: int | np.random.Generator,
-    criterion: Criterion | None,
-    order: Order,
-    clamp: Clamp | FirmClamp | None,
-    search: Search | None,
-    t_max: float | None,
-    finder: MakeFinder | None,
-    deadline: Deadline,
-    min_distance: float = 0.0,
-) -> TreeBuilder:
+    solver: MeanFieldSolver, *, rng: int | np.random.Generator, criterion: Criterion | None, order: Order,
+    clamp: Clamp | FirmClamp | None, search: Search | None, t_max: float | None, finder: MakeFinder | None,
+    deadline: Deadline, min_distance: float = 0.0, to_cut: bool = False,
+) -> TreeBuilder:  # fmt: skip
     """A tree with its root, with the defaults of the solver's family."""
     family, generator = family_of(solver), _arrays.generator(rng)
     criterion = criterion or family.criterion(solver.energy)
@@ -295,5 +280,5 @@ def _builder(
     modes = make(FinderSettings(solver, criterion, t_max, generator, clamp, search, deadline))
     fewest = fewest_changes(_arrays.share("min_distance", min_distance), solver.allowed.sum(1))
     builder = TreeBuilder(solver, criterion, order, modes, t_max, generator, deadline, max(fewest, 1))
-    builder.start()
+    builder.start(to_cut=to_cut)
     return builder

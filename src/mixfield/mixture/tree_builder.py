@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from mixfield import _arrays
+from mixfield._threads import Task
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.solution import CellSolution
 from mixfield.criteria.annealed import AnnealedMarginals
-from mixfield.criteria.base import Criterion, KnowsRivals
+from mixfield.criteria.base import Anneals, Criterion, KnowsRivals
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.errors import InfeasibleError
 from mixfield.mixture.deadline import Deadline
-from mixfield.mixture.finder import ModeFinder
+from mixfield.mixture.finder import Coming, ModeFinder
 from mixfield.mixture.interpretations import group_cells
 from mixfield.mixture.node import Node
 from mixfield.mixture.posterior import MixturePosterior
@@ -149,10 +151,16 @@ class TreeBuilder:
             return "no state inside the hard constraints was found"
         return f"the field has a single mode (T_max = {self.t_max:.3g} <= 1)" if self.t_max <= 1.0 else None
 
-    def start(self) -> None:
-        """The root: the best mode of the whole field."""
-        cell = Cell(self.solver.allowed)
+    def start(self, *, to_cut: bool = False) -> None:
+        """The root: the best mode of the whole field, and beside it what the criterion needs to cut it."""
+        cell, annealing = Cell(self.solver.allowed), None
+        if to_cut and self.t_max > 1.0 and isinstance(self.criterion, Anneals) and not self.finder.draws:
+            anneal = partial(self._annealed.at, self.criterion.temperatures(self.solver), cell)
+            annealing = Task(anneal, self.solver.options.threads)
+            annealing.start()
         self._add(cell, self.finder.root(cell), parent=-1, proposal=None)
+        if annealing is not None:
+            annealing.result()
 
     def improve_root(self) -> None:
         """Let the finder improve the root before it is cut."""
@@ -166,14 +174,17 @@ class TreeBuilder:
         Where only interpretations are worth their time, a cut that brings none is the last.
         """
         refines = self.finder.refines or self.fewest_changes <= 1
-        while len(self.leaves) < n_modes and self.obstacle is None and not self.deadline.passed:
-            if not self.split(n_modes - len(self.leaves)):
-                return False
-            if progress is not None:
-                progress(len(self.leaves))
-            if not refines and self.n_interpretations < len(self.leaves):
-                break
-        return True
+        try:
+            while len(self.leaves) < n_modes and self.obstacle is None and not self.deadline.passed:
+                if not self.split(n_modes - len(self.leaves)):
+                    return False
+                if progress is not None:
+                    progress(len(self.leaves))
+                if not refines and self.n_interpretations < len(self.leaves):
+                    break
+            return True
+        finally:
+            self.finder.expect(0, ())
 
     @property
     def n_interpretations(self) -> int:
@@ -209,12 +220,19 @@ class TreeBuilder:
                 leaves.pop(nothing.place)
                 continue
             chosen = self.nodes[leaves[place]]
-            ahead = islice(proposals[place], wanted + wanted // 8 + 1)  # some of them will be refused
-            self.finder.prefetch(chosen.leaf, chosen.solution, ahead)
+            ahead = wanted + wanted // 8 + 1  # some of them will be refused
+            self.finder.expect(wanted, self._coming(leaves[place], ahead))
+            self.finder.prefetch(chosen.leaf, chosen.solution, islice(proposals[place], ahead))
             proposals[place].drop()
             if self._cut(leaves[place], proposal):
                 return True
         return False
+
+    def _coming(self, chosen: int, ahead: int) -> Iterator[Coming]:
+        """Further cuts of a leaf, and those of others, the heaviest first."""
+        for k in sorted(self.leaves, key=lambda k: (k != chosen, -self.nodes[k].leaf.log_z)):
+            node = self.nodes[k]
+            yield node.leaf, node.solution, islice(self._proposals(k), 2 * ahead if k == chosen else ahead)
 
     def polish(self) -> None:
         """Improve every leaf with what was found after it."""

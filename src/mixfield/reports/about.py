@@ -50,5 +50,5 @@ def weight_name(calibrated: bool) -> str:
 
 
 def is_without_doubt(posterior: MixturePosterior) -> bool:
-    """Whether a calibrated posterior has no alternative."""
-    return posterior.calibration is not None and len(posterior.modes) == 1
+    """Whether alternatives were looked for, and none is worth a slot."""
+    return posterior.calibration is not None and posterior.calibration.without_doubt

@@ -42,6 +42,7 @@ class SegmentedImage:
     doubt : `expected_error` of the posterior.
     by_modes : whether ``doubt`` is that of the modes instead, as the summary is of an earlier version.
     calibrated : whether the weights are.
+    without_doubt : alternatives were looked for, and none is worth a slot.
     """
 
     folder: Path
@@ -52,6 +53,7 @@ class SegmentedImage:
     doubt: float
     by_modes: bool
     calibrated: bool
+    without_doubt: bool
 
     @property
     def order(self) -> tuple[float, float, str]:
@@ -82,6 +84,7 @@ def _read_summary(folder: Path) -> SegmentedImage:
             doubt=float(content.get("doubt", by_modes)),
             by_modes="doubt" not in content,
             calibrated=bool(content.get("calibrated", False)),
+            without_doubt=bool(content.get("without_doubt", False)),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path} is not the summary of a segmentation: {error}") from None
@@ -116,11 +119,11 @@ def _names(images: Sequence[SegmentedImage]) -> tuple[str, ...]:
 
 
 def _lead(images: Sequence[SegmentedImage]) -> str:
-    single = sum(len(image.weights) == 1 for image in images)
+    sure = sum(image.without_doubt for image in images)
     explained = two_probabilities(any(i.calibrated for i in images), max(len(i.weights) for i in images))
     earlier = "For results of earlier versions, it is the share in which each mode differs, times its weight. "
     return (
-        f"{number_of(len(images), 'image')}, the most doubtful first; {single} without doubt, with one mode. "
+        f"{number_of(len(images), 'image')}, the most doubtful first; {sure} without doubt, with one mode. "
         "<b>Doubt</b> is the share of pixels whose label is expected to be another than in mode 1: 1 minus the "
         f"probability of that label, averaged over the pixels. {earlier * any(i.by_modes for i in images)}{explained}"
     )
@@ -145,7 +148,8 @@ def _card(image: SegmentedImage) -> str:
 
 def _doubt(image: SegmentedImage) -> str:
     count = len(image.weights)
-    return f"doubt {percent(image.doubt)}; {count} modes" if count > 1 else "no doubt"
+    one = "no doubt" if image.without_doubt else "one mode"
+    return f"doubt {percent(image.doubt)}; {count} modes" if count > 1 else one
 
 
 def _figure(picture: NDArray[np.uint8], caption: str, name: str) -> str:

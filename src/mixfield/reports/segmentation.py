@@ -15,7 +15,7 @@ from mixfield import _files
 from mixfield.apps.questions import Question, questions, settled_labels
 from mixfield.io.images import write_grey, write_image, write_label_map
 from mixfield.mixture.posterior import MixturePosterior
-from mixfield.reports.about import about_modes
+from mixfield.reports.about import about_modes, is_without_doubt
 from mixfield.reports.doubt import ENTROPY, GAP, Doubt, doubt_of, expected_error
 from mixfield.reports.segmentation_figure import displayed, segmentation_figure
 
@@ -36,6 +36,7 @@ def segmentation_facts(posterior: MixturePosterior, names: Sequence[str] = ()) -
         "shape": list(posterior.shape),
         "log_z": posterior.log_z,
         "calibrated": posterior.calibration is not None,
+        "without_doubt": is_without_doubt(posterior),
         "weights": posterior.weights.tolist(),
         "model_weights": posterior.model_weights.tolist(),
         "doubt": expected_error(posterior),

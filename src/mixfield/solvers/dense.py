@@ -73,13 +73,8 @@ class DenseSolver(RepulsiveDenseSolver):
     def from_unaries(self, temperature: float = 1.0) -> tuple[Float32s, Floats, Convergence]:
         """Channels of the mean field that starts at softmax(-U / T), its bound (1,), and how the run went."""
         update = self.update(1)
-        values, run = iterate(
-            update,
-            None,
-            np.full(1, temperature),
-            tolerance=max(self.tolerance, FINEST_TOLERANCE),
-            max_iterations=self.max_iterations,
-        )
+        tolerance, most = max(self.tolerance, FINEST_TOLERANCE), self.max_iterations
+        values, run = iterate(update, None, np.full(1, temperature), tolerance=tolerance, max_iterations=most)
         return values, update.bounds(values, after_step=True), run
 
     def mode(self, temperature: float, rng: np.random.Generator) -> Mode:  # noqa: ARG002

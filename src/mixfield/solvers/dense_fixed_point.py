@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _threads
+from mixfield import _threads, kernels
+from mixfield.filters.buffers import aligned_empty
 from mixfield.solvers.dense_subset import SubsetRun, SubsetUpdate
 from mixfield.solvers.dense_update import DenseUpdate, Movers, Step
 from mixfield.solvers.layout import Layout
@@ -59,16 +60,9 @@ class Convergence:
 
 
 def iterate(
-    update: DenseUpdate,
-    values: Float32s | None,
-    temperature: Floats,
-    *,
-    tolerance: float,
-    max_iterations: int,
-    stragglers: float = 0.0,
-    same_start: bool = False,
-    given_up: Callable[[Float32s], bool] = lambda values: False,  # noqa: ARG005
-) -> tuple[Float32s, Convergence]:
+    update: DenseUpdate, values: Float32s | None, temperature: Floats, *, tolerance: float, max_iterations: int,
+    stragglers: float = 0.0, given_up: Callable[[Float32s], bool] = lambda values: False,  # noqa: ARG005
+) -> tuple[Float32s, Convergence]:  # fmt: skip
     """Update channels (n, C) until no marginal changes by more than ``tolerance``.
 
     Parameters
@@ -76,7 +70,6 @@ def iterate(
     values : where to begin, which is not overwritten; softmax(-(U + bias) / T) if None.
     temperature : (K,) T of each mode.
     stragglers : share of the pixels of a mode that may still change by more when it has converged.
-    same_start : all modes begin at the same point.
     given_up : whether values (n, C) on the way are not worth any further update.
     """
     crf, large = update.crf, update.crf.n > SMALL_FIELD
@@ -93,11 +86,9 @@ def iterate(
         if borrowed or not (update.in_place and crf.is_attractive and not monitor.damped.any()):
             new = update.layout.zeros() if spare is None else spare
         look = large and few_expected and max_iterations - made > 1
-        step = update.step(
-            values, beta, new, rough=rough, same_start=same_start, movers_above=threshold if look else np.inf
-        )
+        step = update.step(values, beta, new, rough=rough, movers_above=threshold if look else np.inf)
         monitor.add(step.support, step.cost, step.entropy, rough=rough)
-        made, same_start, change = made + 1, False, step.change
+        made, change = made + 1, step.change
         old, values, spare = values, values if new is None else new, None if new is None or borrowed else values
         borrowed = False
         moving = (step.change > tolerance) | rough
@@ -184,13 +175,11 @@ def _of_modes(
     """The movers of some modes with the channels of these, and their values; ``after`` (p, C) has all modes."""
     if len(modes) == layout.n_modes:
         return movers, after
-    channels, width = layout.channels(modes), layout.of(len(modes)).width
-    new, old = after.take(channels, 1), movers.before.take(channels, 1)
-    moved = np.flatnonzero((np.abs(new - old) > threshold).any(1))
-    support, before, values = np.zeros((3, len(moved), width), np.float32)
-    before[:, : len(channels)], values[:, : len(channels)] = old[moved], new[moved]
-    support[:, : len(channels)] = movers.support[moved].take(channels, 1)
-    return Movers(movers.points[moved], support, before), values
+    own = aligned_empty(3, len(after), layout.of(len(modes)).width, pool=layout.pool)
+    rows, channels = np.empty(len(after), np.int64), layout.channels(modes)
+    count = kernels.softmax.moved_rows(movers.before, after, movers.support, channels, np.float32(threshold), rows, own)
+    before, values, support = own[:, :count]
+    return Movers(movers.points[rows[:count]], support, before), values
 
 
 def _far(layout: Layout, movers: Movers, values: Float32s, tolerance: float) -> NDArray[np.intp]:

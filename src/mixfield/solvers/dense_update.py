@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from mixfield import kernels
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.filters.bands import BandSchedule
 from mixfield.filters.bank import FilterBank, Update
 from mixfield.filters.buffers import BufferPool, aligned_empty
 from mixfield.solvers.layout import Layout
@@ -80,36 +79,18 @@ class DenseUpdate:
     """
 
     def __init__(
-        self,
-        crf: DenseCRF,
-        n_modes: int,
-        bias: Float32s | None = None,
-        *,
-        threads: int,
-        monitor: bool = True,
-        pool: BufferPool | None = None,
-        complete: bool = False,
-    ) -> None:
+        self, crf: DenseCRF, n_modes: int, bias: Float32s | None = None, *, threads: int, monitor: bool = True,
+        pool: BufferPool | None = None, complete: bool = False,
+    ) -> None:  # fmt: skip
         self.crf, self.n_modes, self.threads, self.monitor = crf, n_modes, threads, monitor
         self.bias = np.empty((crf.n, 0), np.float32) if bias is None else bias
         self.layout = Layout(crf, n_modes, pool, complete)
-        self.bank = self._bank(self.layout)
+        filters = [coupling.filter for coupling in crf.couplings]
+        costs, width = [coupling.compatibility for coupling in crf.couplings], self.layout.width
+        self.bank = FilterBank(filters, costs, n=crf.n, channels=width, n_modes=n_modes, threads=threads, pool=pool)
         zero = np.zeros(crf.n, np.float32)
         # what the labels that are not stored add up to
         self.total_support = crf.total_support if self.layout.stored < crf.n_labels else (zero, zero)
-
-    def _bank(self, layout: Layout, schedule: BandSchedule | None = None) -> FilterBank:
-        couplings = self.crf.couplings
-        return FilterBank(
-            [coupling.filter for coupling in couplings],
-            [coupling.compatibility for coupling in couplings],
-            n=self.crf.n,
-            channels=layout.width,
-            n_modes=layout.n_modes,
-            threads=self.threads,
-            pool=layout.pool,
-            schedule=schedule,
-        )
 
     @property
     def in_place(self) -> bool:
@@ -171,21 +152,14 @@ class DenseUpdate:
         return old
 
     def step(
-        self,
-        old: Float32s,
-        beta: Float32s,
-        new: Float32s | None = None,
-        *,
-        rough: bool = False,
-        same_start: bool = False,
+        self, old: Float32s, beta: Float32s, new: Float32s | None = None, *, rough: bool = False,
         movers_above: float = np.inf,
-    ) -> Step:
+    ) -> Step:  # fmt: skip
         """Update channels ``old`` (n, C), in place or to ``new``.
 
         Parameters
         ----------
         rough : use the cheaper version of the filters.
-        same_start : all modes have the same values, which are filtered once.
         movers_above : report pixels that change by more than this.
 
         Notes
@@ -194,11 +168,8 @@ class DenseUpdate:
         """
         fused = self.bank.fused and new is None and movers_above == np.inf
         out = old if new is None else new
-        if not same_start:
-            self.bank.load(old, rough=rough)  # support_i(l) = sum_m sum_j k_m(f_i, f_j) q_j(l)
-        return self._update_all(
-            old, beta, out, rough=rough, same_start=same_start, movers_above=movers_above, fused=fused
-        )
+        self.bank.load(old, rough=rough)  # support_i(l) = sum_m sum_j k_m(f_i, f_j) q_j(l)
+        return self._update_all(old, beta, out, rough=rough, movers_above=movers_above, fused=fused)
 
     def invalidate(self) -> None:
         """The values to be updated next are not those that the last step has left."""
@@ -227,17 +198,9 @@ class DenseUpdate:
         return np.asarray(0.5 * support - cost - information) - float(crf.least.sum())
 
     def _update_all(
-        self,
-        old: Float32s | None,
-        beta: Float32s,
-        new: Float32s | None,
-        *,
-        rough: bool = False,
-        same_start: bool = False,
-        movers_above: float = np.inf,
-        fused: bool,
-        record: Callable[[int, int, Float32s], object] | None = None,
-    ) -> Step:
+        self, old: Float32s | None, beta: Float32s, new: Float32s | None, *, fused: bool, rough: bool = False,
+        movers_above: float = np.inf, record: Callable[[int, int, Float32s], object] | None = None,
+    ) -> Step:  # fmt: skip
         """Update all pixels with their support.  ``old`` and ``new`` may be None where values exist in bands only."""
         n_bands = len(self.bank.schedule.bands)
         terms, change = np.zeros((n_bands, 3, self.n_modes)), np.zeros((n_bands, self.n_modes))
@@ -263,31 +226,10 @@ class DenseUpdate:
             return after
 
         visit: Update = update_and_find_movers if movers_above < np.inf else update
-        target = self.bank if fused else None
-        if same_start and old is not None:
-            self._for_each_band_of_one_mode(old, visit, rough=rough, splat_into=target)
-        else:
-            self.bank.for_each_band(visit, splat_into=target)
+        self.bank.for_each_band(visit, splat_into=self.bank if fused else None)
         support, cost, entropy = terms.sum(0)
         largest = change.max(0) if self.monitor else np.full(self.n_modes, np.inf)
         return Step(support, cost, entropy, largest, _joined(movers))
-
-    def _for_each_band_of_one_mode(
-        self, old: Float32s, update: Update, *, rough: bool, splat_into: FilterBank | None
-    ) -> None:
-        """`FilterBank.for_each_band` for modes that all have the same values: one of them is filtered."""
-        one, n_modes, used = self.layout.of(1), self.n_modes, self.layout.used
-        bank = self._bank(one, self.bank.schedule)
-        bank.load(self.layout.take(old, np.zeros(1, np.intp), self.threads), rough=rough)
-
-        def repeat(band: int, first: int, last: int, support: Float32s) -> Float32s | None:
-            with self.bank.scratch.borrow() as memory:
-                every = memory[: last - first]
-                every[:, used:] = 0.0
-                every[:, :used] = np.repeat(support[:, : one.stored], n_modes, axis=1)
-                return update(band, first, last, every)
-
-        bank.for_each_band(repeat, splat_into=splat_into)
 
 
 def _joined(movers: list[Movers | None]) -> Movers | None:
@@ -303,18 +245,9 @@ def _joined(movers: list[Movers | None]) -> Movers | None:
 
 
 def update_pixels(
-    costs: Float32s,
-    bias: Float32s,
-    total_support: Float32s,
-    support: Float32s,
-    old: Float32s,
-    layout: Layout,
-    beta: Float32s,
-    pixels: tuple[int, int],
-    new: Float32s,
-    *,
-    monitor: bool = True,
-) -> tuple[Floats, Floats]:
+    costs: Float32s, bias: Float32s, total_support: Float32s, support: Float32s, old: Float32s, layout: Layout,
+    beta: Float32s, pixels: tuple[int, int], new: Float32s, *, monitor: bool = True,
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Write ``softmax((support - costs - bias) beta)`` to ``new``, for the pixels ``first`` to ``last``.
 
     ``costs``, ``bias`` and ``total_support`` are those of the whole field; ``support``, ``old`` and ``new`` (b, C) of
@@ -341,15 +274,9 @@ def update_pixels(
 
 
 def bound_terms(
-    costs: Float32s,
-    total_support: Float32s,
-    support: Float32s,
-    values: Float32s,
-    layout: Layout,
-    pixels: tuple[int, int],
-    *,
-    bias: Float32s | None = None,
-) -> Floats:
+    costs: Float32s, total_support: Float32s, support: Float32s, values: Float32s, layout: Layout,
+    pixels: tuple[int, int], *, bias: Float32s | None = None,
+) -> Floats:  # fmt: skip
     """(3, K) support, cost (of ``bias`` too) and minus the entropy of pixels ``first`` to ``last`` with ``values``."""
     (first, last), n_modes = pixels, layout.n_modes
     terms = np.zeros((3, n_modes))

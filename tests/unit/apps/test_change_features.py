@@ -113,3 +113,8 @@ def test_colours_have_four_levels_of_each_channel():
 def test_main_labels_are_the_most_frequent_pair():
     assert main_labels(np.array([0, 0, 2, 2, 2]), np.array([1, 1, 3, 4, 5])) == (0, 1)
     assert main_labels(np.array([], int), np.array([], int)) == (0, 0)
+
+
+@pytest.mark.parametrize(("intercept", "expected"), [(-800.0, 0.0), (800.0, 1.0)])
+def test_extreme_odds_do_not_overflow(intercept, expected):
+    assert Logistic(intercept).probability(ChangeFeatures(0, 0, 0, 0, 0)) == expected

@@ -9,14 +9,14 @@ from mixfield._pictures import resize_bilinear
 from mixfield.apps.evidence import from_labels, probabilities
 from mixfield.errors import InfeasibleError, MixfieldError
 
-PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)
+PROBS = np.random.default_rng(0).dirichlet(np.ones(3), (6, 9)).astype(np.float32)
 
 
 def test_labels_first_is_understood_where_labels_last_does_not_fit():
     first = np.moveaxis(PROBS, -1, 0)
     np.testing.assert_array_equal(probabilities(first, (6, 9)), PROBS)
     np.testing.assert_array_equal(probabilities(first, (12, 18)), probabilities(PROBS, (12, 18)))
-    cube = np.random.default_rng(1).random((4, 4, 4))
+    cube = np.random.default_rng(1).dirichlet(np.ones(4), (4, 4))
     np.testing.assert_array_equal(probabilities(cube, (4, 4)), cube.astype(np.float32))
 
 
@@ -27,6 +27,25 @@ def test_logits_are_interpolated_before_the_softmax():
     np.testing.assert_allclose(probs / probs.sum(-1, keepdims=True), expected / expected.sum(-1, keepdims=True), 1e-5)
     one = probabilities(np.array([[2.0]]), (1, 1), logits=True)
     assert one[0, 0, 1] / one.sum() == pytest.approx(1 / (1 + np.exp(-2)))
+
+
+def test_probabilities_sum_to_one():
+    assert probabilities(PROBS, (6, 9)) is PROBS
+    nearly = PROBS * np.float32(1 + 5e-6)
+    assert probabilities(nearly, (6, 9)) is nearly
+    for given in (0.01 * PROBS, PROBS * np.arange(1.0, 7)[:, None, None], PROBS * np.float32(3e38)):
+        found = probabilities(given, (6, 9))
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, PROBS, rtol=1e-6)
+    np.testing.assert_allclose(probabilities(PROBS.astype(np.float16), (6, 9)).sum(-1), 1, atol=1e-5)
+    np.testing.assert_allclose(probabilities(np.log(PROBS), (6, 9), logits=True), PROBS, rtol=1e-4)
+    np.testing.assert_allclose(probabilities(np.zeros((2, 3), int), (2, 3)), 1)
+
+
+def test_a_pixel_is_divided_by_its_own_sum_alone():
+    """So that blocks of a large image are those of the whole."""
+    mixed = np.concatenate([PROBS[:3], 7 * PROBS[3:]])
+    np.testing.assert_array_equal(probabilities(mixed, (6, 9))[:3], PROBS[:3])
 
 
 def test_foreground_probability():
@@ -64,7 +83,7 @@ def spoilt(index, value):
         (np.zeros(4), "of probabilities"),
         (np.full((6, 9), 3.0), "convert a label map to integers"),
         (np.full((6, 9), 255), "only unknown"),
-        (np.full((6, 9), -7), "got -7"),
+        (np.full((6, 9), -7), "labels not below 0 or unknown .*, got -7"),
     ],
 )
 def test_wrong_scores_are_one_sentence(scores, sentence):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.apps import segmentation_energy
 from mixfield.apps.change_features import Logistic
 from mixfield.apps.field_model import FieldModel, Measure
 from mixfield.apps.questions import questions
@@ -90,6 +91,53 @@ def test_weights_are_those_of_the_nearest_hypotheses(doubtful):
     np.testing.assert_allclose(two.weights, np.bincount(nearest, everything.weights))
 
 
+def several_doubts():
+    """Six fields of colours, each of which may have another label, some rather than others."""
+    tiles = np.arange(6).reshape(2, 3).repeat(14, 0).repeat(14, 1)
+    image = np.stack([40 * tiles, 255 - 40 * tiles, 30 + (tiles % 2) * 150], -1).astype(np.uint8)
+    return image, np.stack([[0.9 - 0.07 * k, 0.05 + 0.07 * k, 0.05] for k in range(6)])[tiles]
+
+
+@pytest.mark.parametrize("search", [None, PLAIN.kernels])
+def test_the_number_of_modes_is_a_maximum(search):
+    """It shortens the list, and changes neither the alternatives nor their questions."""
+    model = replace(PLAIN, search=search, kernels=replace(PLAIN.kernels, smooth_weight=1, weight=2))
+    lists = [mf.segment(*several_doubts(), count, model=model) for count in range(1, 9)]
+    assert len(lists[-1].modes) > 4
+    for count, posterior in enumerate(lists, 1):
+        assert len(posterior.modes) == min(count, len(lists[-1].modes))
+        np.testing.assert_array_equal(posterior.labelings(), lists[-1].labelings()[:count])
+        np.testing.assert_array_equal(posterior.modes[0].marginals, lists[-1].modes[0].marginals)
+        asked = [(one.caption(), one.probability) for one in questions(posterior)]
+        assert asked == [(one.caption(), one.probability) for one in questions(lists[-1])][: count - 1]
+    assert len(mf.segment(*several_doubts(), 12, model=model).modes) >= len(lists[-1].modes)
+
+
+def test_one_mode_is_the_mean_field_without_a_search(monkeypatch):
+    def no_search(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("mixfield.apps.field_model.changes_of", no_search)
+    posterior = mf.segment(*several_doubts(), 1, model=replace(PLAIN, search=PLAIN.kernels))
+    assert len(posterior.modes) == 1
+
+
+def test_only_a_search_finds_no_doubt(doubtful):
+    model = replace(PLAIN, least_gain=9.0)
+    one, two = (mf.segment(*doubtful, count, model=model) for count in (1, 2))
+    assert len(one.modes) == len(two.modes) == 1
+    assert (one.calibration.without_doubt, two.calibration.without_doubt) == (False, True)
+    assert one.notes == ()
+    alone = mf.segment(*doubtful, 4, model=replace(model, kernels=None))
+    assert not alone.calibration.without_doubt
+    assert alone.notes == ()
+
+
+def test_a_note_says_why_segmentations_are_missing(doubtful):
+    few, all_useful = (mf.segment(*doubtful, count, model=PLAIN) for count in (2, 9))
+    assert few.notes == (f"offered the 2 most useful of {len(all_useful.modes)} segmentations",)
+
+
 def test_without_kernels_the_scores_alone_decide(doubtful):
     image, probs = doubtful
     posterior = mf.segment(image, probs, model=replace(PLAIN, kernels=None))
@@ -128,6 +176,26 @@ def test_a_model_or_kernels_not_both(doubtful):
         mf.segment(*doubtful, model=PLAIN, kernels=mf.Kernels())
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"model": "model.toml"}, "model must be a FieldModel, got str; read a file by FieldModel.load"),
+        ({"kernels": {}}, "kernels must be mf.Kernels.*got dict"),
+        ({"model": mf.Kernels()}, "got Kernels"),
+    ],
+)
+def test_other_things_than_models_and_kernels_are_refused(doubtful, tmp_path, options, sentence):
+    with pytest.raises(MixfieldError, match=sentence):
+        mf.segment(*doubtful, **options)
+    with pytest.raises(MixfieldError, match=sentence):
+        mf.segment_large(*doubtful, tmp_path / "labels.npy", **options)
+
+
+def test_kernels_of_an_energy_are_not_ignored(doubtful):
+    with pytest.raises(MixfieldError, match=r"kernels must be mf\.Kernels"):
+        segmentation_energy(*doubtful, kernels={})
+
+
 def test_with_kernels_the_weights_are_those_of_the_paper(doubtful):
     posterior = mf.segment(*doubtful, n_modes=2, kernels=mf.Kernels.deeplab())
     assert posterior.calibration is None
@@ -156,7 +224,9 @@ def test_saved_and_loaded(tmp_path, model):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda text: text.replace("version = 4", "version = 3"), "of this version"),
+        (lambda text: text.replace("version = 4", "version = 3"), "of version 3, .* 4; fit it again with mixfield fit"),
+        (lambda text: text.replace("version = 4", "version = 5"), "of version 5, .* 4; a newer mixfield reads it"),
+        (lambda text: text.replace("version = 4", 'version = "4"'), "of this version"),
         (lambda text: text.replace("exponent = 1.0", 'exponent = "x"', 1), "damaged"),
         (lambda text: text.replace("sxy = 5.0", "sxy = -5.0"), "damaged"),
         (lambda text: text.replace("parts = true", "parts = 1"), "parts must be true or false"),
@@ -195,6 +265,21 @@ def test_the_balance_favours_labels_of_few_pixels_that_occur():
     shares = probs.reshape(-1, 3).mean(0)
     change = (balanced - plain)[0, 0]
     np.testing.assert_allclose(change, [0.2 * np.log(shares[0]), 0.2 * np.log(shares[1]), 0.0], atol=1e-6)
+
+
+def test_the_scale_of_scores_does_not_matter():
+    """Nor do logits instead of probabilities: costs, alternatives and marginals are the same."""
+    image, probs = several_doubts()
+    probs[..., 2] += np.random.default_rng(0).uniform(0, 0.2, image.shape[:2])
+    probs /= probs.sum(-1, keepdims=True)
+    model = replace(PLAIN, search=PLAIN.kernels, balance=0.1)
+    expected = mf.segment(image, probs, model=model)
+    uneven = probs * np.linspace(0.01, 3, image.shape[1])[:, None]
+    for scores, logits in ((0.01 * probs, False), (uneven, False), (np.float16(probs), False), (np.log(probs), True)):
+        found = mf.segment(image, scores, model=model, logits=logits)
+        np.testing.assert_array_equal(found.labelings(), expected.labelings())
+        np.testing.assert_allclose(found.weights, expected.weights, atol=2e-3)
+        np.testing.assert_allclose(found.marginals(), expected.marginals(), atol=3e-3)
 
 
 def test_the_share_of_a_label_has_a_floor():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.apps import fitting
 from mixfield.apps.fitting import fit
 from mixfield.errors import MixfieldError
 
@@ -49,6 +50,97 @@ def test_scores_that_are_right_are_left_alone():
     ]
     model = fit(*zip(*examples, strict=True), settings=SETTINGS, folds=2)
     assert model.kernels is None or model.table[0].model <= model.table[0].scores
+
+
+@pytest.fixture(scope="module")
+def useless():
+    """Noise, whose scores are right as they are: no field helps."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(4):
+        probs = rng.dirichlet(np.ones(3), (20, 24))
+        truth = (probs.cumsum(-1) < rng.random((20, 24, 1))).sum(-1)
+        found.append((rng.integers(0, 256, (20, 24, 3), dtype=np.uint8), probs, truth))
+    return found
+
+
+def test_scores_that_are_best_are_returned_as_they_are(useless):
+    model = fit(*zip(*useless, strict=True), settings=SETTINGS, folds=2)
+    assert (model.kernels, model.search) == (None, None)
+    for image, probs, _ in useless:
+        posterior = mf.segment(image, probs, model=model)
+        assert len(posterior.modes) == 1
+        np.testing.assert_array_equal(posterior.labelings()[0], probs.argmax(-1))
+        np.testing.assert_allclose(posterior.marginals(), probs, atol=1e-5)
+    for row in model.table:  # of this model, not of the one that was refused
+        assert row.model == pytest.approx(row.scores, abs=1e-5)
+        assert max(abs(row.low), abs(row.high)) <= 1e-5
+    assert {row.name for row in model.table} >= {"negative log-likelihood", "mean IoU", "calibration error of pixels"}
+
+
+def test_folds_choose_without_their_images(monkeypatch):
+    """The best setting of all images is that of one image alone; its fold must not know."""
+    images = list(pictures(4, noise=1.5, rng=0))
+    settings = (SETTINGS[0], (0.5, SETTINGS[0][1]))
+    numbers = {example.tobytes(): k for k, (_, _, example) in enumerate(images)}
+
+    def loss(image, setting, _=None):
+        number = numbers[image.truth.tobytes()]
+        return -9.0 if number == 0 and setting == settings[1] else float(setting == settings[1])
+
+    def ious(image, setting, _=None):
+        number = numbers[image.truth.tobytes()]
+        return np.array([0.1 * number, 0.5] if setting == settings[1] else [0.2, 0.1])
+
+    monkeypatch.setattr(fitting, "field_loss", loss)
+    monkeypatch.setattr(fitting, "balance_ious", ious)
+    seen = []
+    calibrated = fitting.calibrated
+    monkeypatch.setattr(
+        fitting, "calibrated", lambda model, some: seen.append((model, len(some))) or calibrated(model, some)
+    )
+    model = fit(*zip(*images, strict=True), settings=settings, folds=4)
+    assert [(one.exponent, one.balance, count) for one, count in seen] == [
+        (1.0, 0.0, 3), *3 * [(0.5, 0.1, 3)], (0.5, 0.1, 4)
+    ]  # fmt: skip
+    assert (model.exponent, model.balance) == (0.5, 0.1)
+    iou = next(row for row in model.table if row.name == "mean IoU")
+    assert iou.model == pytest.approx((0.2 + 3 * 0.5) / 4)
+
+
+@pytest.mark.parametrize(
+    ("truth", "sentence"),
+    [
+        (np.full((20, 24), 2), r"truths must hold labels 0..1, as the scores have, or void \(255\), got 2 at pixel"),
+        (np.full((20, 24), -1), "got -1 at pixel"),
+        (np.zeros((20, 24)), "truths must hold labels as integers, got float64"),
+    ],
+)
+def test_truths_are_checked_before_any_work(monkeypatch, truth, sentence):
+    monkeypatch.setattr(fitting, "field_loss", None)
+    images, scores, truths = zip(*pictures(2, noise=1, rng=0), strict=True)
+    with pytest.raises(MixfieldError, match=sentence):
+        fit(images, scores, [truths[0], truth])
+
+
+def test_truths_may_be_masks_with_void():
+    images, scores, truths = zip(*pictures(2, noise=1, rng=0), strict=True)
+    options = {"settings": SETTINGS, "folds": 2}
+    expected = fit(images, scores, truths, **options)
+    assert fit(images, scores, [truth == 1 for truth in truths], **options) == expected
+    unknown = [np.where(np.arange(24) < 2, -1, truth) for truth in truths]
+    assert fit(images, scores, unknown, void=-1, **options).images == 2
+
+
+def test_wrong_lists_are_named():
+    images, scores, truths = (list(part) for part in zip(*pictures(3, noise=1, rng=0), strict=True))
+    with pytest.raises(MixfieldError, match="as many, got 3, 2 and 3"):
+        fit(images, scores[:2], truths)
+    with pytest.raises(MixfieldError, match="as many, got 2, 3 and 1"):
+        fit(images[:2], scores, iter(truths[:1]))
+    with pytest.raises(MixfieldError, match="settings must hold at least one"):
+        fit(images, scores, truths, settings=[])
+    with pytest.raises(MixfieldError, match="same number of labels for all images, got 2 and 3"):
+        fit(images, [*scores[:2], np.ones((20, 24, 3))], truths)
 
 
 def test_two_images_are_needed():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from typer.testing import CliRunner
 
 import mixfield as mf
 from mixfield.apps import FieldModel
+from mixfield.apps.field_model import Measure
+from mixfield.apps.fitting import MEAN_IOU
 from mixfield.cli import app
+from mixfield.cli.fit import _print
 from mixfield.io import read_image, read_label_map, read_scores, write_label_map
 
 runner = CliRunner()
@@ -67,6 +71,12 @@ def test_wrong_folders_are_one_sentence(folder, monkeypatch, capsys):
 
     assert "images is missing" in error(folder / "images")
     assert "does not exist" in error(folder, folder / "none" / "model.toml")
+    original = read_label_map(folder / "truth" / "b.png")
+    write_label_map(folder / "truth" / "b.png", np.where(original == 0, 7, original))
+    assert "b.png: truths must hold labels 0..1" in error(folder)
+    write_label_map(folder / "truth" / "b.png", original)
+    np.save(folder / "scores" / "b.npy", np.ones((*original.shape, 3)))
+    assert "b.png: scores must have the same number of labels" in error(folder)
     np.save(folder / "scores" / "b.npy", np.ones((3, 18, 2)))
     assert "b.png: scores must have the height and width" in error(folder)
     write_label_map(folder / "truth" / "a.png", np.zeros((3, 3), int))
@@ -74,3 +84,11 @@ def test_wrong_folders_are_one_sentence(folder, monkeypatch, capsys):
     (folder / "truth" / "c.png").unlink()
     assert "c.png: no labels c.png in truth" in error(folder)
     assert not (folder / "model.toml").exists()
+
+
+def test_a_worse_mean_iou_is_said_in_words(capsys):
+    model = FieldModel.default()
+    _print(replace(model, table=(Measure(MEAN_IOU, 0.6, 0.5875, -0.02, 0.0),)))
+    assert "mean IoU is 1.25 points below that of the scores" in capsys.readouterr().out
+    _print(replace(model, table=(Measure(MEAN_IOU, 0.6, 0.61, 0.0, 0.02),)))
+    assert "below" not in capsys.readouterr().out

@@ -15,6 +15,7 @@ import mixfield as mf
 from mixfield.apps import FieldModel, segmentation_energy
 from mixfield.cli import app
 from mixfield.io import read_label_map, read_scores
+from mixfield.reports.gallery_page import gallery_page
 
 runner = CliRunner()
 
@@ -97,6 +98,18 @@ def test_no_doubt_is_said(folder):
     assert any("no doubt" in note for note in json.loads((folder / "out" / "summary.json").read_text())["notes"])
     many = run(folder / "images", "--scores", folder / "truth", "--out", folder / "many", *sure)
     assert many.stdout.count("no doubt") == 3
+    assert "3 without doubt" in gallery_page(folder / "many", title="many")
+
+
+def test_one_mode_says_nothing_about_doubt(doubtful, folder):
+    single = json.loads(run(*doubtful, folder / "one", "--modes", 1, "--json").stdout)
+    assert (single["without_doubt"], single["notes"]) == (False, [])
+    assert not mf.load(folder / "one" / "result.npz").calibration.without_doubt
+    many = run(folder / "images", "--scores", folder / "scores", "--out", folder / "many", "--modes", 1)
+    assert (many.stdout.count("no doubt"), many.stdout.count("one mode")) == (0, 3)
+    page = gallery_page(folder / "many", title="many")
+    assert "0 without doubt" in page
+    assert "no doubt" not in page
 
 
 def test_options_of_evidence(folder):

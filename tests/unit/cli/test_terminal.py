@@ -125,7 +125,7 @@ def inputs(tmp_path, monkeypatch):
         ("demo --graph", "mixfield.reports.demos.graph", "begins again"),
         ("solve model.uai", "mixfield.infer", "fewer --modes"),
         ("solve model.uai --exact --out kept.npz", "mixfield.exact", "where --out"),
-        ("segment photo.png --scores scores.npy", "mixfield.apps.solve_field", "fewer --modes"),
+        ("segment photo.png --scores scores.npy", "mixfield.apps.solve_field", "--modes 1"),
         ("fit annotated", "mixfield.apps.fitting.fit", "no model was written"),
         ("track modes", "mixfield.track", "no tracks were written"),
         ("report posterior.npz", "mixfield.reports.results.report_page", "no page was written"),

@@ -34,3 +34,10 @@ def test_nothing_holds_a_mode_by_default():
     one, other = (CellSolution(np.ones((1, 1, 1)), np.zeros(1), np.ones(1, bool), np.zeros(1, np.int32)) for _ in "ab")
     assert one.multipliers == {}
     assert one.multipliers is not other.multipliers
+
+
+def test_labels_are_the_most_probable_ones():
+    q = np.array([[[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]], [[0.1, 0.1, 0.8], [0.4, 0.4, 0.2]]])
+    labels = replace(_solution(), q=q).labels
+    assert labels.tolist() == [[1, 0], [2, 0]]
+    assert labels.dtype == np.uint8

@@ -53,3 +53,12 @@ def test_modes_with_nearly_the_same_labels_are_one(crf):
     assert len(labelings) > 1
     for k, one in enumerate(labelings):
         assert all((one == other).mean() <= 0.995 for other in labelings[:k])
+
+
+def test_temperatures_are_those_that_are_asked_for(crf):
+    leaf = leaf_of(crf)
+    criterion, asked = mf.criteria.MostPlausible(), []
+    at, leaf.annealed.at = leaf.annealed.at, lambda heats, cell: asked.extend(heats) or at(heats, cell)
+    list(criterion.propose(leaf))
+    assert set(asked) == set(criterion.temperatures(leaf.solver))
+    assert replace(criterion, sources=()).temperatures(leaf.solver) == []

@@ -55,7 +55,7 @@ def test_regions_are_connected_and_the_largest_come_first(crf):
 
 def test_temperatures_are_shares_of_gamma_and_not_below_one(crf):
     """Gamma = 7: the default kernels."""
-    assert temperatures(leaf_of(crf), (0.5, 0.01, 0.5)) == [1.0, pytest.approx(3.5)]
+    assert temperatures(leaf_of(crf).solver, (0.5, 0.01, 0.5)) == [1.0, pytest.approx(3.5)]
 
 
 def test_options_of_regions(crf):

@@ -182,3 +182,15 @@ def test_movers(rng):
     new[[3, 17, 41], 2] += 0.5
     assert softmax.movers(old, new, np.float32(0.1)).tolist() == [3, 17, 41] == naive_kernels.movers(old, new, 0.1)
     assert softmax.movers(old, old, np.float32(0.0)).tolist() == []
+
+
+def test_moved_rows(rng):
+    old, new, support = rng.random((3, 50, 8)).astype(np.float32)
+    new[:, [1, 6]] = old[:, [1, 6]]
+    new[[3, 17, 41], 6] += 0.5
+    channels, rows, out = np.array([1, 6]), np.empty(50, np.int64), np.full((3, 50, 4), 9.0, np.float32)
+    count = softmax.moved_rows(old, new, support, channels, np.float32(0.1), rows, out)
+    expected, values = naive_kernels.moved_rows(old, new, support, channels, 0.1)
+    assert rows[:count].tolist() == expected == [3, 17, 41]
+    assert out[:, :count, :2].tolist() == values
+    assert (out[:, :count, 2:] == 0.0).all()

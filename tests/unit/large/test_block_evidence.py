@@ -22,6 +22,12 @@ def test_probabilities_and_intensities_are_those_of_segment():
     assert evidence.valid.all()
 
 
+def test_the_scale_of_scores_does_not_matter():
+    image, scores = several_blocks((12, 15))
+    expected = block_evidence(image, scores, None, ScoreOptions()).probs
+    np.testing.assert_allclose(block_evidence(image, 0.01 * scores, None, ScoreOptions()).probs, expected, rtol=1e-5)
+
+
 def test_logits():
     image, scores = several_blocks((12, 15))
     evidence = block_evidence(image, np.log(scores), None, ScoreOptions(logits=True))

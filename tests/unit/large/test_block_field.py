@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from large_images import SMALL, several_blocks
@@ -80,6 +82,19 @@ def test_modes_give_alternatives():
     found = solve(image, scores, options).alternatives
     assert found
     assert all(0 <= one.probability <= 0.5 for one in found)
+
+
+def test_fewer_modes_are_the_most_useful_of_more():
+    image, scores = several_blocks(seed=3)
+    kernels = mf.Kernels(3.0, 3.0, 8.0, 20.0, 4.0)
+    model = replace(mf.FieldModel.default(), kernels=replace(kernels, weight=1.4), search=kernels, least_gain=0.0)
+    few, more = ({_described(one) for one in solve(image, scores, FieldOptions(n, model)).alternatives} for n in (3, 8))
+    assert few
+    assert few < more
+
+
+def _described(one):
+    return one.old, one.new, one.pixels, one.probability, one.changed.tobytes()
 
 
 def test_bandwidths_are_those_of_the_kernels_that_are_used():

@@ -81,3 +81,14 @@ def test_damaged_calibrations_are_refused(posterior, tmp_path, weights):
     damaged.save(tmp_path / "p.npz")
     with pytest.raises(mf.errors.FileFormatError, match="calibration"):
         mf.load(tmp_path / "p.npz")
+
+
+def test_that_there_is_no_doubt_is_saved(posterior, tmp_path):
+    calibration = replace(posterior.calibration.take(np.array([0])), without_doubt=True)
+    replace(posterior, modes=posterior.modes[:1], tree=(), calibration=calibration).save(tmp_path / "sure.npz")
+    posterior.save(tmp_path / "doubtful.npz")
+    assert mf.load(tmp_path / "sure.npz").calibration.without_doubt
+    assert not mf.load(tmp_path / "doubtful.npz").calibration.without_doubt
+    replace(posterior, calibration=replace(posterior.calibration, without_doubt=True)).save(tmp_path / "damaged.npz")
+    with pytest.raises(mf.errors.FileFormatError, match="without_doubt"):
+        mf.load(tmp_path / "damaged.npz")

@@ -13,7 +13,7 @@ from mixfield.constraints.cell import Cell
 from mixfield.constraints.solution import CellSolution
 from mixfield.errors import FewerModesWarning
 from mixfield.mixture import start_tree
-from mixfield.mixture.dense_finder import DenseModeFinder, _pushed
+from mixfield.mixture.dense_finder import DenseModeFinder, _key, _pushed
 from mixfield.solvers import solver_for
 
 
@@ -197,3 +197,35 @@ def test_a_batch_has_a_largest_size(monkeypatch):
     assert len(proposals) > 1
     finder.prefetch(root.leaf, root.solution, proposals)
     assert len(finder._prefetched) == 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_the_criterion_needs_is_computed_beside_the_root(threads):
+    """With the same bytes as later; where nothing is cut it is not computed."""
+    late, early, alone = (
+        _builder_of(two_blobs(), threads=threads, to_cut=to_cut, t_max=t_max)
+        for to_cut, t_max in ((False, None), (True, None), (True, 0.5))
+    )
+    heats = early.criterion.temperatures(early.solver)
+    assert len(early._annealed._known) == len(heats)
+    assert not late._annealed._known
+    assert not alone._annealed._known
+    roots = [tree.nodes[0] for tree in (late, early)]
+    assert roots[0].solution.q.tobytes() == roots[1].solution.q.tobytes()
+    later, sooner = (root.leaf.marginals_at(heats).tobytes() for root in roots)
+    assert later == sooner
+
+
+def _builder_of(crf, *, threads, to_cut, t_max):
+    tree = start_tree(crf, solver=mf.Solver(threads=threads), t_max=t_max)
+    tree.nodes.clear()
+    tree.start(to_cut=to_cut)
+    return tree
+
+
+def test_a_cut_whose_other_side_has_no_mode_is_refused_at_once(parent_and_finder):
+    parent, finder = parent_and_finder
+    cell = Cell(np.ones((100, 2), bool)).cut(of_second_label((0, 40), sign=-1))
+    assert finder.solve_in_cell(cell, parent) is parent
+    finder._prefetched[_key(parent, cell.constraints[-1])] = None
+    assert finder.solve_in_cell(cell, parent) is None

@@ -31,6 +31,7 @@ def test_calibrated_modes_are_questions(problem):
     assert second == questions(posterior)[0].text(["wall", "door"])
     assert not is_without_doubt(posterior)
     assert is_without_doubt(mf.segment(image, probs, 2, model=replace(model, least_gain=2.0)))
+    assert not is_without_doubt(mf.segment(image, probs, 1, model=model))  # no alternative was looked for
 
 
 def test_other_modes_have_their_share_of_pixels(problem):

@@ -102,8 +102,12 @@ def test_only_the_most_doubtful_have_pictures(results, monkeypatch):
 
 
 def test_equal_doubt_is_ordered_by_the_largest_difference(tmp_path):
-    one = SegmentedImage(tmp_path / "a", (1.0, 0.0), (0.0, 0.1), (0,), "", 0.0, by_modes=False, calibrated=False)
-    two = SegmentedImage(tmp_path / "b", (1.0, 0.0), (0.0, 0.4), (0,), "", 0.0, by_modes=False, calibrated=False)
+    one = SegmentedImage(
+        tmp_path / "a", (1.0, 0.0), (0.0, 0.1), (0,), "", 0.0, by_modes=False, calibrated=False, without_doubt=False
+    )
+    two = SegmentedImage(
+        tmp_path / "b", (1.0, 0.0), (0.0, 0.4), (0,), "", 0.0, by_modes=False, calibrated=False, without_doubt=False
+    )
     assert sorted([one, two], key=lambda image: image.order) == [two, one]
 
 

@@ -86,7 +86,9 @@ def test_notes_say_how_many_pixels_differ(monkeypatch):
         ("mode 1: 70.0 % best by IoU", "mean field"),
         ("mode 2: 30.0 % best by IoU", "a or b? 62 : 38, 12 %"),
     ]
-    one = replace(posterior, modes=posterior.modes[:1], calibration=calibration.take(np.array([0])))
-    shown.clear()
-    segmentation_figure(np.zeros((2, 4), np.uint8), one, None)
-    assert [(panel.title, panel.note) for panel in shown[1:]] == [("mode 1: 100.0 %", "no doubt")]
+    for sure, note in ((True, "no doubt"), (False, "mean field")):
+        single = replace(calibration.take(np.array([0])), without_doubt=sure)
+        one = replace(posterior, modes=posterior.modes[:1], calibration=single)
+        shown.clear()
+        segmentation_figure(np.zeros((2, 4), np.uint8), one, None)
+        assert [(panel.title, panel.note) for panel in shown[1:]] == [("mode 1: 100.0 %", note)]

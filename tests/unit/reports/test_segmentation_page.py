@@ -126,9 +126,11 @@ def test_the_legend_has_the_labels_of_the_modes(calibrated):
 
 def test_no_doubt_is_the_first_thing_said(calibrated):
     post, image = calibrated
-    alone = replace(post, modes=post.modes[:1], tree=(), calibration=post.calibration.take(np.array([0])))
+    calibration = post.calibration.take(np.array([0]))
+    alone = replace(post, modes=post.modes[:1], tree=(), calibration=replace(calibration, without_doubt=True))
     assert "No doubt: one segmentation" in segmentation_page(alone, image)
     assert TWO_PROBABILITIES not in segmentation_page(alone, image)
+    assert "No doubt" not in segmentation_page(replace(alone, calibration=calibration), image)
 
 
 def test_a_single_mode_has_no_table_of_pairs():

@@ -172,7 +172,7 @@ def test_modes_are_updated_alone_in_groups(large):
     update = DenseUpdate(large, 3, bias.reshape(large.n, -1), threads=1)
     repeated = update.layout.zeros()
     update.layout.by_label(repeated)[:] = start[:, : update.layout.stored, None]
-    values, run = iterate(update, repeated, np.ones(3), same_start=True, **options)
+    values, run = iterate(update, repeated, np.ones(3), **options)
     assert run.iterations[0] > len(run.free_energies)
     for mode in range(3):
         single = DenseUpdate(large, 1, np.ascontiguousarray(bias[..., mode]), threads=1)

@@ -36,24 +36,6 @@ def test_each_update_is_the_update(iterations, rng):
     assert mode.marginals == pytest.approx(q, abs=2e-5)
 
 
-@pytest.mark.parametrize("movers_above", [0.1, np.inf])
-@pytest.mark.parametrize(("n_labels", "n_modes"), [(2, 3), (3, 2), (8, 5)])
-def test_modes_with_the_same_start_are_filtered_once(n_labels, n_modes, movers_above):
-    rng = np.random.default_rng(n_modes)
-    crf = mf.DenseCRF(rng.random((12, 15, n_labels)), [mf.Gaussian(3.0, 2.0), mf.Gaussian(1.0, 1.0)])
-    values = Layout(crf, n_modes).pack(np.repeat(rng.dirichlet(np.ones(n_labels), (1, crf.n)), n_modes, 0))
-    bias, beta = rng.random((crf.n, n_labels * n_modes)).astype(np.float32), np.ones(n_modes, np.float32)
-    answers = []
-    for same_start in (False, True):
-        update, new = DenseUpdate(crf, n_modes, bias, threads=1), np.zeros_like(values)
-        step = update.step(values, beta, new, same_start=same_start, movers_above=movers_above)
-        assert (step.movers is None) == np.isinf(movers_above)
-        movers = () if step.movers is None else (step.movers.points, step.movers.support, step.movers.before)
-        answers.append((new, step.support, step.cost, step.entropy, step.change, *movers))
-    for one, other in zip(*answers, strict=True):
-        assert (one == other).all()
-
-
 def test_bounds_are_those_of_the_values_as_they_are():
     """Modes that are changed after they were updated must not be judged by what they were."""
     rng = np.random.default_rng(3)
@@ -99,17 +81,6 @@ def test_a_run_is_as_many_steps(kernels, updates, rng):
     )
     np.testing.assert_allclose(recorded[..., :used], np.stack([*every, values])[..., :used], rtol=0, atol=2e-6)
     assert last is None or (last[:, :used] == recorded[-1, :, :used]).all()
-
-
-@pytest.mark.parametrize("rough", [False, True])
-def test_rough_filters_of_modes_with_the_same_start(rough, rng):
-    crf = mf.DenseCRF(rng.random((40, 50, 3)), KERNELS["appearance"](rng.random((40, 50))))
-    values = Layout(crf, 2).pack(np.repeat(rng.dirichlet(np.ones(3), (1, crf.n)), 2, 0))
-    support = []
-    for same_start in (False, True):
-        update, new = DenseUpdate(crf, 2, threads=1), np.zeros_like(values)
-        support.append(update.step(values, np.ones(2, np.float32), new, rough=rough, same_start=same_start).support)
-    assert (support[0] == support[1]).all()
 
 
 # ---------------------------------------------------------------- some pixels, given their support
