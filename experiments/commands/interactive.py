@@ -17,14 +17,17 @@ def interactive(
     work: options.Work = Path("experiments-interactive"),
     method: Annotated[list[str] | None, typer.Option(help="Measure this method; may be repeated.")] = None,
     every: Annotated[int, typer.Option(min=1, help="Every so many of the objects.")] = 1,
-    fit: Annotated[bool, typer.Option("--fit", help="Fit weights and print them.")] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit weights; print those of candidates.")] = False,
     page_only: options.PageOnly = False,
     as_json: options.Json = False,
 ) -> None:
     """Strokes, clicks, alternatives and questions: answers to human strokes, and actions of simulated annotators."""
+    import numpy as np
+
     from experiments.interactive import fitting, local_fitting, tasks
     from experiments.interactive.ceilings import measure_ceiling
     from experiments.interactive.figure import draw
+    from experiments.interactive.local_training import train
     from experiments.interactive.measure import measure
     from experiments.interactive.methods import METHODS, installed
     from experiments.interactive.page import write_page
@@ -40,8 +43,12 @@ def interactive(
     if fit:
         rows = measured(fitting.save_steps, tasks.fits(folder), work / "fit", "objects")
         typer.echo(fitting.fit_weights(fitting.load_steps(rows)))
-        pixels = measured(local_fitting.save_pixels, tasks.pixel_fits(folder), work / "pixels", "objects")
-        typer.echo(local_fitting.fit_pixels(pixels))
+        pixels = measured(local_fitting.save_pixels, tasks.first_pixel_fits(folder), work / "first-pixels", "images")
+        train(*local_fitting.pixels_of(pixels), np.random.default_rng(0)).save(work / "first_model.npz")
+        second = tasks.pixel_fits(folder, work / "first_model.npz")
+        pixels += measured(local_fitting.save_pixels, second, work / "pixels", "images")
+        train(*local_fitting.pixels_of(pixels), np.random.default_rng(0)).save(work / "local_model.npz")
+        typer.echo(f"{work / 'local_model.npz'} has the model of pixels around a click")
         return
     chosen = tuple(method or installed())
     found = {

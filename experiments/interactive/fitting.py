@@ -78,7 +78,7 @@ def _last(click: Click, shown: NDArray[np.int64]) -> LastAction:
 def _step(found: RegionModes, clicks: Sequence[Correction], photo: StrokedPhoto) -> Step:
     maps = found.labelings()[:, found.field.graph.regions]
     ious = np.array([object_iou(labels, photo.truth) for labels in maps])
-    return Step(candidate_features(found.field, found.candidates, clicks), ious)
+    return Step(candidate_features(found.field, found.candidates, clicks, maps), ious)
 
 
 def load_steps(rows: Sequence[Row]) -> list[Step]:

@@ -14,6 +14,7 @@ Tasks = dict[str, tuple[Any, ...]]
 
 ANNOTATORS = ("perfect", CARELESS)
 NETWORKS = ("dl513", "dl257")
+FIRST_ROUND = 3  # every so many images are in it
 
 
 def methods(data: Path, names: tuple[str, ...]) -> Tasks:
@@ -59,8 +60,13 @@ def fits(data: Path) -> Tasks:
     return {f"fit {name}": (data, name, *kinds[k % len(kinds)]) for k, name in enumerate(object_names(data)[1::2])}
 
 
-def pixel_fits(data: Path) -> Tasks:
-    """The same objects with the scores of both networks."""
-    return {
-        f"pixels {name} {network}": (data, name, network) for name in object_names(data)[1::2] for network in NETWORKS
-    }
+def first_pixel_fits(data: Path) -> Tasks:
+    """Some of the same images with the scores of both networks."""
+    names = object_names(data)[1::2][::FIRST_ROUND]
+    return {f"first {name} {network}": (data, name, network) for name in names for network in NETWORKS}
+
+
+def pixel_fits(data: Path, first: Path) -> Tasks:
+    """All of them, with the model of the first round."""
+    names = object_names(data)[1::2]
+    return {f"pixels {name} {network}": (data, name, network, first) for name in names for network in NETWORKS}

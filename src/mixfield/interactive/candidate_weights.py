@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from mixfield.interactive.annotation_actions import Labels
 from mixfield.interactive.corrections import Correction, correction_features
 from mixfield.interactive.region_candidates import Candidate, bounds
 from mixfield.interactive.region_field import RegionField
@@ -62,17 +63,22 @@ OF_CORRECTIONS = CandidateModel(CandidateWeights(0.0, -1.9, 0.6, -0.2, 1.2, 3.7,
 
 
 def candidate_probabilities(
-    field: RegionField, found: Sequence[Candidate], corrections: Sequence[Correction], weights: CandidateWeights
+    field: RegionField,
+    found: Sequence[Candidate],
+    corrections: Sequence[Correction],
+    maps: Labels,
+    weights: CandidateWeights,
 ) -> Floats:
-    """(K,) probabilities of candidates."""
-    return np.asarray(softmax(candidate_features(field, found, corrections) @ np.array(astuple(weights))))
+    """(K,) probabilities of candidates with maps (K, h, w)."""
+    return np.asarray(softmax(candidate_features(field, found, corrections, maps) @ np.array(astuple(weights))))
 
 
-def candidate_features(field: RegionField, found: Sequence[Candidate], corrections: Sequence[Correction]) -> Floats:
-    """(K, 7) features in the order of `CandidateWeights`."""
+def candidate_features(
+    field: RegionField, found: Sequence[Candidate], corrections: Sequence[Correction], maps: Labels
+) -> Floats:
+    """(K, 7) features of candidates with maps (K, h, w), in the order of `CandidateWeights`."""
     origins = np.array([[one.resized, one.extended, one.kept] for one in found], np.float64)
     later = origins[:, 2] * np.log(max(len(corrections), 1))
-    maps = field.active[np.stack([one.labels for one in found])][:, field.graph.regions]
     explained = sum((correction_features(maps, one) for one in corrections[-RECENT:]), np.zeros((len(found), 2)))
     values = bounds(field, found)
     return np.column_stack([values - values.max(), origins, later, explained])

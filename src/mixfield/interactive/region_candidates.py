@@ -47,6 +47,11 @@ class LastAction:
     label: int
 
 
+def relabelled(last: LastAction, pixels: Bools) -> NDArray[np.integer]:
+    """(h, w) what was shown, with the label of the last action in some pixels."""
+    return np.where(pixels, np.asarray(last.label, last.shown.dtype), last.shown)
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A labeling that may be right, and where it comes from.
@@ -56,14 +61,14 @@ class Candidate:
     marginals : (n, active labels) of the regions.
     resized, extended : whether it has a bias everywhere, or around the last click.
     kept : whether it is what was shown but for the region of the last action.
-    pixels : (h, w) that change with the last action, of a candidate that was found pixel by pixel; None for others.
+    exact : (h, w) labels of a candidate that was found pixel by pixel; None for others.
     """
 
     marginals: Floats
     resized: bool = False
     extended: bool = False
     kept: bool = False
-    pixels: Bools | None = None
+    exact: NDArray[np.integer] | None = None
 
     @property
     def labels(self) -> Ints:
@@ -89,7 +94,7 @@ def candidates(
     biased = [*_resized(field), *(_extended(field, last) if last else ())]
     best = max(range(len(modes)), key=lambda k: modes[k].log_z)
     kept = _kept(field, [found[best], *biased], last) if last else ()
-    exact = [_local(field, pixels, last) for pixels in local] if last else ()
+    exact = [_exact(field, relabelled(last, pixels)) for pixels in local] if last else ()
     return _distinct([*found, *biased, *kept, *exact])
 
 
@@ -132,11 +137,10 @@ def _kept(field: RegionField, found: Sequence[Candidate], last: LastAction) -> I
         yield replace(one, marginals=field.with_strokes(marginals), kept=True)
 
 
-def _local(field: RegionField, pixels: Bools, last: LastAction) -> Candidate:
-    """What was shown, with the label of the last action in some pixels."""
-    labels = np.where(pixels, last.label, last.shown)
+def _exact(field: RegionField, labels: NDArray[np.integer]) -> Candidate:
+    """What was shown but for some pixels: a label map (h, w)."""
     marginals = field.with_strokes(_certain(field.graph.majority(labels, field.active), len(field.active)))
-    return Candidate(marginals, extended=True, kept=True, pixels=pixels)
+    return Candidate(marginals, extended=True, kept=True, exact=labels)
 
 
 def _certain(labels: Ints, n_labels: int) -> Floats:
@@ -157,6 +161,8 @@ def _connected(edges: Ints, labels: Ints) -> Ints:
 
 
 def _distinct(found: Sequence[Candidate]) -> list[Candidate]:
-    """The first of equal labelings."""
-    first = np.unique(np.stack([one.labels for one in found]), axis=0, return_index=True)[1]
-    return [found[k] for k in np.sort(first)]
+    """The first of equal labelings, or of equal sets of pixels."""
+    first: dict[bytes, Candidate] = {}
+    for one in found:
+        first.setdefault((one.labels if one.exact is None else one.exact).tobytes(), one)
+    return list(first.values())

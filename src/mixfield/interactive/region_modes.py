@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from mixfield._progress import Progress
 from mixfield.errors import MixfieldWarning
 from mixfield.interactive.annotation_actions import Labels, label_type
+from mixfield.interactive.candidate_maps import candidate_maps, kept_labels, map_ious
 from mixfield.interactive.candidate_weights import OF_CORRECTIONS, OF_STROKES, candidate_probabilities
 from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.corrections import Correction
-from mixfield.interactive.local_changes import corrected, relabelled
 from mixfield.interactive.region_candidates import Candidate, LastAction, candidates
 from mixfield.interactive.region_field import RegionField
 from mixfield.interactive.representatives import mean_ious, representatives
@@ -36,7 +36,7 @@ CONTRADICTED = 0.1  # share of the pixels of answers on which a labeling may con
 FOUND = 8  # modes that are looked for, at least
 ANSWER = 0.3  # probability that the answer itself is right, before those of candidates are considered
 SPREAD = 0.6  # exponent of the weights of the chosen ones, which would be too certain
-SPREAD_SCORES = 0.2, 0.45  # the same where there are the scores of a network, before and after the first click
+SPREAD_SCORES = 0.1  # the same where there are the scores of a network
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,38 +101,47 @@ def region_modes(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixfieldWarning)  # there may be fewer
-        count = max(FOUND, n_modes)
-        advance = _at_most(progress, n_modes) if callable(progress) else progress
-        posterior = infer(  # whole modes: their marginals over pixels are a product
-            field.energy,
-            count,
-            rng=rng,
-            search=SEARCH,
-            solver=solver,
-            collapse=False,
-            min_distance=0.0,
-            progress=advance,
-        )
+        posterior = _search(field, n_modes, rng=rng, solver=solver, progress=progress)
         found = candidates(field, posterior.modes, last, local)
+    maps = candidate_maps(field, found, last)
     if answered is not None:
-        found = _agreeing(field, found, answered)
+        found, maps = _agreeing(found, maps, answered)
     model = OF_CORRECTIONS if corrections else OF_STROKES
-    probabilities = candidate_probabilities(field, found, corrections, model.weights)
-    agreement = mean_ious(np.stack([one.labels for one in found]), field.graph.sizes)
+    probabilities = candidate_probabilities(field, found, corrections, maps, model.weights)
+    agreement = map_ious(maps) if local else mean_ious(np.stack([one.labels for one in found]), field.graph.sizes)
     answer = int((agreement @ probabilities).argmax())  # of the largest expected IoU
     offered = (1 - ANSWER) * _power(probabilities, model.flatness)
     offered[answer] += ANSWER
     chosen, pooled = representatives(agreement, offered, answer, n_modes)
-    spread = SPREAD_SCORES[bool(corrections)] if field.has_scores else SPREAD
+    spread = SPREAD_SCORES if field.has_scores else SPREAD
     return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, spread), last)
 
 
-def _agreeing(field: RegionField, found: Sequence[Candidate], answered: NDArray[np.integer]) -> list[Candidate]:
-    """The candidates that agree best with answers (h, w), and those that differ from these by few of the pixels."""
+def _search(
+    field: RegionField, n_modes: int, *, rng: int | np.random.Generator, solver: Solver | None, progress: Progress
+) -> MixturePosterior:
+    """Modes of the field, `FOUND` or more."""
+    advance = _at_most(progress, n_modes) if callable(progress) else progress
+    return infer(  # whole modes: their marginals over pixels are a product
+        field.energy,
+        max(FOUND, n_modes),
+        rng=rng,
+        search=SEARCH,
+        solver=solver,
+        collapse=False,
+        min_distance=0.0,
+        progress=advance,
+    )
+
+
+def _agreeing(
+    found: Sequence[Candidate], maps: Labels, answered: NDArray[np.integer]
+) -> tuple[list[Candidate], Labels]:
+    """The candidates that agree with answers (h, w) on most of the pixels, or nearly, and their maps (K, h, w)."""
     known = answered >= 0
-    maps = field.active[np.stack([one.labels for one in found])][:, field.graph.regions[known]]
-    agreement = (maps == answered[known]).mean(-1) if known.any() else np.ones(len(found))
-    return [one for one, share in zip(found, agreement, strict=True) if share >= agreement.max() - CONTRADICTED]
+    agreement = (maps[:, known] == answered[known]).mean(-1) if known.any() else np.ones(len(found))
+    kept = np.flatnonzero(agreement >= agreement.max() - CONTRADICTED)
+    return [found[k] for k in kept.tolist()], maps[kept]
 
 
 def _power(probabilities: Floats, exponent: float) -> Floats:
@@ -177,9 +186,8 @@ def pixel_labels(canvas: Canvas, found: RegionModes, k: int, strokes: NDArray[np
         canvas.border_filter.label(values, canvas.full, labels)
     if not np.array_equal(active, np.arange(len(active))):
         labels = active.astype(labels.dtype)[labels]
-    one = found.candidates[int(found.chosen[k])]
-    if one.kept and found.last and found.field.has_scores and canvas.step == 1:
-        labels = corrected(found.last, labels) if one.pixels is None else relabelled(found.last, one.pixels)
+    if found.last and found.field.has_scores and canvas.step == 1:
+        labels = kept_labels(found.candidates[int(found.chosen[k])], found.last, labels)
     known = strokes >= 0
     labels[known] = strokes[known]
     return labels

@@ -1,22 +1,33 @@
-"""Weights of what a click changes around it."""
+"""Pixels around clicks, to which a model is fitted."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 from experiments.interactive.annotator import Click
-from experiments.interactive.local_fitting import _clicked, _partly_corrected, fit_pixels
+from experiments.interactive.local_fitting import _clicked, _partly_corrected, _warped, pixels_of
 from experiments.interactive.photographs import StrokedPhoto
+from mixfield.interactive.local_model import default_model
 
 
-def test_the_weights_of_a_logistic_model_are_found():
-    rng = np.random.default_rng(0)
-    features = rng.standard_normal((20_000, 3)) * [1, 2, 0.5]
-    wrong = rng.random(20_000) < expit(features @ [1.0, -0.5, 2.0] + 0.3)
-    row = {"clicks": [{"features": features.tolist(), "wrong": wrong.tolist(), "weight": 1.0}]}
-    np.testing.assert_allclose(fit_pixels([row]), [1.0, -0.5, 2.0, 0.3], atol=0.1)
+def test_pixels_of_several_measurements():
+    one = {"features": [[1.0, 2.0], [3.0, 4.0]], "wrong": [True, False], "weight": 1.0}
+    two = {"features": [[5.0, 6.0]], "wrong": [True], "weight": 4.0}
+    none = {"features": [], "wrong": [], "weight": 1.0}
+    features, wrong, weights = pixels_of([{"clicks": [one, none]}, {"clicks": [two]}])
+    np.testing.assert_array_equal(features, [[1, 2], [3, 4], [5, 6]])
+    np.testing.assert_array_equal(wrong, [1, 0, 1])
+    np.testing.assert_allclose(weights, [0.5, 0.5, 2.0])
+
+
+def test_warped_scores_are_probabilities_of_another_confidence():
+    scores = np.stack([np.full((300, 400), 0.2), np.full((300, 400), 0.8)], -1).astype(np.float32)
+    found = [_warped(scores, np.random.default_rng(seed)) for seed in range(4)]
+    for one in found:
+        np.testing.assert_allclose(one.sum(-1), 1, rtol=1e-5)
+        assert one[..., 1].std() > 0
+    assert len({float(one[..., 1].mean().round(3)) for one in found}) > 2
 
 
 def test_a_click_corrects_part_of_the_error():
@@ -31,14 +42,15 @@ def test_a_click_corrects_part_of_the_error():
     assert len(set(np.round(right, 2))) > 2
 
 
-def test_pixels_of_clicks():
+@pytest.mark.parametrize("model", [None, default_model()])
+def test_pixels_of_clicks(model):
     pytest.importorskip("skimage")
     truth = np.zeros((60, 80), np.int64)
     truth[20:40, 20:60] = 1
     seen = np.where(np.arange(80) < 40, truth, 0)
     scores = np.stack([0.9 - 0.8 * seen, 0.1 + 0.8 * seen], -1).astype(np.float32)
     image = np.repeat((60 + 120 * truth)[..., None], 3, -1).astype(np.uint8)
-    found = _clicked(StrokedPhoto("x", image, truth, {}, scores), np.random.default_rng(0))
+    found = _clicked(StrokedPhoto("x", image, truth, {}, scores), model, np.random.default_rng(0))
     assert found
     for click in found:
         assert len(click["features"]) == len(click["wrong"]) > 0

@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 from experiments.interactive import tasks
-from experiments.interactive.objects import largest_class, object_names, read_object
+from experiments.interactive.objects import classes_of, largest_class, object_names, read_object
 
 
 def test_largest_class_is_no_background():
     assert largest_class(np.array([0, 0, 0, 5, 5, 7, 255, 255, 255])) == 5
+
+
+def test_classes_of_a_reasonable_size():
+    truth = np.zeros((100, 100), np.int64)
+    truth[:10], truth[10:12, :40], truth[20:22], truth[-1] = 3, 4, 5, 255
+    assert classes_of(truth) == [3, 5]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield.interactive.candidate_maps import candidate_maps
 from mixfield.interactive.candidate_weights import (
     OF_CORRECTIONS,
     CandidateWeights,
@@ -36,21 +37,26 @@ def found():
     return field, candidates(field, [mf.mean_field(field.energy)], last)
 
 
+def maps_of(found):
+    field, several = found
+    return candidate_maps(field, several, LastAction(CLICK.shown, STROKES >= 0, 1))
+
+
 def test_features_are_those_of_the_weights(found):
     field, several = found
-    features = candidate_features(field, several, [CLICK, CLICK])
+    features = candidate_features(field, several, [CLICK, CLICK], maps_of(found))
     assert features.shape == (len(several), len(astuple(OF_CORRECTIONS.weights)))
-    maps = np.stack([one.labels for one in several])[:, field.graph.regions]
-    np.testing.assert_allclose(features[:, -2:], 2 * correction_features(maps, CLICK))
+    np.testing.assert_allclose(features[:, -2:], 2 * correction_features(maps_of(found), CLICK))
     assert features[:, 0].max() == 0
     np.testing.assert_array_equal(features[:, 3] > 0, [one.kept for one in several])
 
 
 def test_probabilities_follow_the_weights(found):
     field, several = found
-    deep = candidate_probabilities(field, several, [CLICK], CandidateWeights(0.0, depth=50.0))
-    features = candidate_features(field, several, [CLICK])
+    maps = maps_of(found)
+    deep = candidate_probabilities(field, several, [CLICK], maps, CandidateWeights(0.0, depth=50.0))
+    features = candidate_features(field, several, [CLICK], maps)
     np.testing.assert_allclose(deep.sum(), 1)
     assert features[deep.argmax(), -1] == features[:, -1].max()
-    flat = candidate_probabilities(field, several, [CLICK], CandidateWeights(0.0))
+    flat = candidate_probabilities(field, several, [CLICK], maps, CandidateWeights(0.0))
     np.testing.assert_allclose(flat, 1 / len(several))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,8 +12,8 @@ from scipy.ndimage import label
 from mixfield.interactive import local_changes as tested
 from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.corrections import Correction
-from mixfield.interactive.local_changes import click_window, corrected, local_changes, local_features, relabelled
-from mixfield.interactive.region_candidates import LastAction
+from mixfield.interactive.local_changes import local_changes
+from mixfield.interactive.local_model import default_model
 from mixfield.interactive.region_field import region_field
 
 pytest.importorskip("skimage")
@@ -52,53 +53,16 @@ def test_changes_are_nested_connected_and_were_shown_otherwise(prepared):
         assert (SHOWN[one] == 0).all()
 
 
-def test_features_are_finite_and_have_weights(prepared):
-    window, features = local_features(*prepared, SCORES, [CLICK])
-    assert features.shape == (*window.inside.shape, len(tested.WEIGHTS) - 1)
-    assert np.isfinite(features).all()
+def test_other_levels_have_other_sets(prepared):
+    large, small = local_changes(*prepared, SCORES, [CLICK], levels=(-3.0, 3.0))
+    assert small.sum() < large.sum()
 
 
-@pytest.mark.parametrize("place", [(0, 0), (79, 99), (40, 62), (0, 60)])
-def test_the_window_of_a_click(place):
-    window, depths, depth = click_window(Correction(*place, 1, SHOWN))
-    row, column = window.place
-    assert (window.rows.start + row, window.columns.start + column) == place
-    assert window.inside[window.place]
-    assert depths.shape == window.inside.shape
-    assert depth == max(depths[window.place], 1)
-    shown = SHOWN[window.rows, window.columns]
-    nearest = min(_distances(shown == 1, window.place), min(place[0], 79 - place[0], place[1], 99 - place[1]) + 1)
-    assert depth == pytest.approx(nearest)
-
-
-def _distances(inside, place):
-    return min((np.hypot(*(at - place)) for at in np.argwhere(inside)), default=np.inf)
-
-
-def test_only_changes_that_touch_the_click_are_taken():
-    last = LastAction(SHOWN, _pixel(40, 62), 1)
-    labels = SHOWN.copy()
-    labels[35:45, 55:70] = 1
-    labels[5:10, 80:90] = 1
-    labels[22:25, 25:30] = 0
-    expected = SHOWN.copy()
-    expected[35:45, 55:70] = 1
-    np.testing.assert_array_equal(corrected(last, labels), expected)
-
-
-def test_the_click_itself_is_taken_in_any_case():
-    last = LastAction(SHOWN, _pixel(40, 62), 1)
-    np.testing.assert_array_equal(np.argwhere(corrected(last, SHOWN) != SHOWN), [[40, 62]])
-
-
-def test_relabelled_pixels():
-    last = LastAction(SHOWN.astype(np.uint8), _pixel(40, 62), 1)
-    found = relabelled(last, _pixel(1, 2))
-    assert found.dtype == np.uint8
-    np.testing.assert_array_equal(np.argwhere(found != SHOWN), [[1, 2]])
-
-
-def _pixel(row, column):
-    place = np.zeros(SHOWN.shape, bool)
-    place[row, column] = True
-    return place
+def test_another_model_has_other_sets(prepared):
+    model = default_model()
+    certain = replace(model, output_bias=np.float32(100))
+    window = local_changes(*prepared, SCORES, [CLICK], (0.0,), certain)[0]
+    assert window.sum() > local_changes(*prepared, SCORES, [CLICK], (0.0,))[0].sum()
+    np.testing.assert_array_equal(
+        local_changes(*prepared, SCORES, [CLICK], model=model), local_changes(*prepared, SCORES, [CLICK])
+    )

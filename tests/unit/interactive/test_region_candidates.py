@@ -103,8 +103,8 @@ def test_pixels_that_may_change_become_a_candidate(field):
     shown, pixels = np.zeros(IMAGE.shape[:2], int), np.zeros(IMAGE.shape[:2], bool)
     pixels[8:32, 13:40] = True
     last = LastAction(shown, PLACE, 1)
-    found = [one for one in candidates(field, [mf.mean_field(field.energy)], last, [pixels]) if one.pixels is not None]
+    found = [one for one in candidates(field, [mf.mean_field(field.energy)], last, [pixels]) if one.exact is not None]
     assert [(one.kept, one.extended) for one in found] == [(True, True)]
     wanted = np.where(field.seeds >= 0, field.seeds, field.graph.majority(pixels.astype(int), np.arange(2)))
     np.testing.assert_array_equal(found[0].labels, wanted)
-    assert not any(one.pixels is not None for one in candidates(field, [mf.mean_field(field.energy)], None, [pixels]))
+    assert not any(one.exact is not None for one in candidates(field, [mf.mean_field(field.energy)], None, [pixels]))
