@@ -97,7 +97,7 @@ class Task(Generic[T]):
             return self._future.result()
 
     def drop(self) -> None:
-        """Let it not begin any more, or wait until it is over: nobody wants the result."""
+        """Cancel the work, or wait until it is over if it has begun; its result is not used."""
         if self._future is not None and not self._future.cancel():
             with _counted(-1):
                 self._future.exception()
