@@ -162,7 +162,7 @@ def test_draw_choose_answer_undo_reload_export(served):
     page.get_by_text("Export what is annotated").click()
     with page.expect_download(timeout=PATIENCE) as waiting:
         page.get_by_role("button", name="Label maps").click()
-    with zipfile.ZipFile(waiting.value.path()) as archive, archive.open("a.png.png") as file:
+    with zipfile.ZipFile(waiting.value.path()) as archive, archive.open("a.png") as file:
         exported = np.asarray(Image.open(file))
     saved = mf.Annotation.load(served.saved / "a.png.json", photograph())
     np.testing.assert_array_equal(exported, saved.labels())
