@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ def _callers(process: int) -> ThreadPoolExecutor:  # noqa: ARG001
 
 
 CALLERS = 3  # threads on which tasks begin
-_others = Counter[str]()  # tasks at work, less the threads that wait for one
+_others = 0  # tasks at work, less the threads that wait for one
 _lock = Lock()
 WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
 
@@ -66,13 +65,14 @@ def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
 @contextmanager
 def _counted(change: int) -> Iterator[None]:
     """Change the number of others by so many, for a while."""
+    global _others
     with _lock:
-        _others["callers"] += change
+        _others += change
     try:
         yield
     finally:
         with _lock:
-            _others["callers"] -= change
+            _others -= change
 
 
 class Task(Generic[T]):
@@ -113,7 +113,7 @@ def split(work: Callable[[int, int], None], count: int, threads: int, *, updates
     Shares that no thread has begun when the caller is done with its own are done by the caller, so that work inside a
     share may be shared again without a deadlock.
     """
-    shares = min(threads - max(0, _others["callers"]), count)
+    shares = min(threads - max(0, _others), count)
     if shares <= 1 or updates < WORTH_IT:
         work(0, count)
         return

@@ -150,8 +150,8 @@ class FieldModel:
         **options: Any,
     ) -> MixturePosterior:
         """Modes of the field of `search`, whatever the other settings are; the options are those of `infer`."""
-        kernels = self.search or Kernels.deeplab()
-        return infer(DenseCRF(log_costs(probs, FLOOR), kernels.pairwise(image, origin)), count, **options)
+        assert self.search is not None, "only a model with a field of search has its modes"
+        return infer(DenseCRF(log_costs(probs, FLOOR), self.search.pairwise(image, origin)), count, **options)
 
     def alternatives(
         self,
