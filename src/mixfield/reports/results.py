@@ -13,7 +13,7 @@ from mixfield import _npy
 from mixfield.errors import MixfieldError
 from mixfield.io.detection_run import DetectionRun
 from mixfield.io.images import read_image, read_label_map
-from mixfield.io.names import read_names
+from mixfield.io.names import first_names
 from mixfield.io.scene_file import read_footage, read_scene
 from mixfield.io.tracks import TrackSidecar, read_csv, read_sidecar
 from mixfield.mixture.posterior import load
@@ -86,14 +86,14 @@ def _segmentation(folder: Path, image: Path | None, title: str) -> str:
     photo = image or folder / "image.png"
     if not photo.is_file():
         return field_page(posterior, title=title)
-    gap, superpixels, names = folder / "entropy_gap.png", folder / SUPERPIXELS, folder / NAMES
+    gap, superpixels = folder / "entropy_gap.png", folder / SUPERPIXELS
     return segmentation_page(
         posterior,
         read_image(photo),
         gap=read_image(gap) / LEVELS_PER_BIT if gap.is_file() else None,
         pixels=_npy.read_npy(superpixels, "does not hold superpixels") if superpixels.is_file() else None,
         scribbles=_scribbles(folder / STROKES),
-        names=read_names(names) if names.is_file() else (),
+        names=first_names([folder / NAMES]),
         title=title,
     )
 
