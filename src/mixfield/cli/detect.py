@@ -53,42 +53,37 @@ def detect(
 
     _check_criterion(criterion)
     check_folder(out)
-    area, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
+    given, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
-    given, area = area, fit_scene(area, footage, occluders=occluders, views=views)
-    notes = _blind_cameras(area, scene)
+    area = fit_scene(given, footage, occluders=occluders, views=views)
     work = DetectAndDraw(DetectionTask(area, footage, modes, criterion), pictures, threads)
     started = time.perf_counter()
     where = batching.engine(engine, workers, scheduler)
     outcomes = DetectionRun(out, area, modes, criterion).outcomes(work, footage, chosen, engine=where)
     results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)
-    notes += mask_notes([results.facts.get(str(frame), {}) for frame in chosen], area, out, footage.computes_masks)
-    people = {frame: results.facts[str(frame)]["people"] for frame in chosen if str(frame) in results.facts}
+    found = {frame: results.facts[str(frame)] for frame in chosen if str(frame) in results.facts}
+    people = {frame: one["people"] for frame, one in found.items()}
     write_mot(out / "detections.txt", people, area)
-    facts = {
+    facts: dict[str, Any] = {
         "frames": len(chosen),
         "computed": results.tally.done,
         "seconds": time.perf_counter() - started,
         "folder": str(out),
         "people": _rounded(people),
-        "masks": mask_summary(results.facts.values()),
+        "masks": mask_summary(found.values()),
         "scene": fit_facts(given, area),
         "failures": results.failures,
-        "notes": notes,
+        "notes": [*_blind_cameras(area, scene), *mask_notes(found.values(), area, out, footage.computes_masks)],
     }
     if as_json:
         typer.echo(json.dumps(facts))
     else:
-        _warn(notes)
+        for note in facts["notes"]:
+            typer.echo(note, err=True)
         results.check()
         _print(facts, out, pictures)
         say(f"next: {command('mixfield', 'track', out, '--scene', scene)}")
     results.conclude(quiet=as_json)
-
-
-def _warn(notes: list[str]) -> None:
-    for note in notes:
-        typer.echo(note, err=True)
 
 
 def _rounded(people: dict[int, Any]) -> dict[str, list[list[float]]]:

@@ -67,8 +67,8 @@ class SegmentImage:
             if self._are_strokes(evidence):
                 labels = {name: value for name, value in self.evidence.items() if name in ("unknown", "n_labels")}
                 self._check_names(stroke_labels(evidence, **labels))
-                how_to = {"names": names, "rng": self.seed, "solver": how, "progress": advance}
-                facts = write_strokes(out, picture, evidence, self.modes, **how_to, **labels)
+                options = {"names": names, "rng": self.seed, "solver": how, "progress": advance, **labels}
+                facts = write_strokes(out, picture, evidence, self.modes, **options)
                 return facts | {"seconds": time.perf_counter() - started, "seconds_writing": 0.0}
             field = segmentation_field(picture, evidence, **self.field, **self.evidence)
             self._check_names(field.energy.n_labels)
