@@ -24,7 +24,7 @@ FORMAT = "mixfield-batch"
 VERSION = 1
 HEADER_START = json.dumps({"format": FORMAT})[:-1].encode()  # of the first line
 RESUME = "finished results are kept: make room and run the same command again to go on"
-MAX_SHOWN = 40  # characters of a setting in an error message
+MAX_SHOWN, MAX_DIFFERENCES = 40, 300  # characters of a setting, and of all that differ, in an error message
 
 Record = dict[str, Any]
 
@@ -116,14 +116,14 @@ class Manifest:
         earlier = _settings(content[: content.index(b"\n") + 1], self._path) if content else settings
         if self._index(content) and earlier != settings:
             raise MixfieldError(
-                f"{self.folder} holds results of other settings ({_short(_differences(earlier, settings))}); "
+                f"{self.folder} holds results of other settings ({_differences(earlier, settings)}); "
                 "give another folder, or empty it"
             )
         self._file.truncate(len(content))
         if not content or earlier != settings:
             self._offsets.clear()
             self._file.truncate(0)
-            self._append_header(settings)
+            self._append({"format": FORMAT, "version": VERSION, "settings": settings})
 
     def _complete_lines(self) -> bytes:
         """The content up to the last line break; raises a `FileFormatError` for a file that is not a manifest."""
@@ -159,9 +159,6 @@ class Manifest:
             return {}
         self._file.seek(self._offsets[name])
         return _parsed(_read_line(self._file))
-
-    def _append_header(self, settings: Any) -> None:
-        self._append({"format": FORMAT, "version": VERSION, "settings": settings})
 
     def _append(self, record: Record) -> None:
         line = json.dumps(record).encode() + b"\n"
@@ -252,14 +249,10 @@ def _not_a_manifest(path: Path) -> FileFormatError:
     return FileFormatError(f"{path} is not a manifest of mixfield; give another folder, or move it away")
 
 
-def _short(text: str, most: int = 300) -> str:
-    """A text of at most ``most`` characters: settings of a damaged file can be long."""
-    return text if len(text) <= most else text[:most] + "..."
-
-
 def _differences(earlier: Any, now: Any) -> str:
     """The settings that differ, by name, with both values."""
-    return "; ".join(f"{name or 'settings'}: {was}, now {is_now}" for name, was, is_now in _differing(earlier, now))
+    differing = (f"{name or 'settings'}: {was}, now {is_now}" for name, was, is_now in _differing(earlier, now))
+    return _shortened("; ".join(differing), MAX_DIFFERENCES)
 
 
 def _differing(earlier: Any, now: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
@@ -276,8 +269,12 @@ def _value(setting: Any) -> str:
     """A setting in a few words: settings that are not given are null, or absent."""
     if setting is None or isinstance(setting, dict):
         return "the default" if setting is None else "another one"
-    text = json.dumps(setting)
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+    return _shortened(json.dumps(setting), MAX_SHOWN)
+
+
+def _shortened(text: str, most: int) -> str:
+    """A text of at most ``most`` characters: settings of a damaged file can be long."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _parsed(line: bytes) -> Record:
