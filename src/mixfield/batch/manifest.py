@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ class Manifest:
     def __init__(self, folder: Path, settings: Any) -> None:
         self.folder = folder
         self._path = folder / NAME
-        self._offsets: dict[str, int] = {}  # of the last line of each item
+        self._records: dict[str, Record] = {}  # the last one of each item
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = open(self._path, "a+b", buffering=0)  # noqa: SIM115 (see `close`)
@@ -63,7 +62,7 @@ class Manifest:
 
     def finished(self, item: Item) -> Outcome | None:
         """The result of an earlier run; None if it is missing, damaged, or made from other inputs."""
-        record = self._record(item.name)
+        record = self._records.get(item.name, {})
         if not _is_result(record) or record["stamp"] != item.stamp():
             return None
         files = record["files"]
@@ -96,17 +95,18 @@ class Manifest:
             )
 
     def _has_files(self, item: Item) -> bool:
-        return all((self.folder / name).exists() for name in self._record(item.name).get("files", {}))
+        return all((self.folder / name).exists() for name in self._records.get(item.name, {}).get("files", {}))
 
     def add(self, outcome: Outcome) -> None:
         """Append an outcome; files of the previous result of this item that the new one lacks are removed."""
         self.check_folder()
-        previous = self._record(outcome.name).get("files", {})
+        previous = self._records.get(outcome.name, {}).get("files", {})
         if outcome.failure is None:
             record = {"item": outcome.name, "stamp": outcome.stamp, "files": outcome.files, "facts": outcome.facts}
         else:
             record = {"item": outcome.name, "failure": outcome.failure, "trace": outcome.trace}
         self._append(record)
+        self._records[outcome.name] = record
         for name in set(previous) - set(outcome.files):
             _files.inside(self.folder, name).unlink(missing_ok=True)
 
@@ -121,7 +121,7 @@ class Manifest:
             )
         self._file.truncate(len(content))
         if not content or earlier != settings:
-            self._offsets.clear()
+            self._records.clear()
             self._file.truncate(0)
             self._append({"format": FORMAT, "version": VERSION, "settings": settings})
 
@@ -137,13 +137,13 @@ class Manifest:
         return content[: content.rfind(b"\n") + 1]
 
     def _index(self, content: bytes) -> int:
-        """Store the offset of the last line of each item; returns the number of lines with results."""
+        """Store the last record of each item; returns the number of lines with results."""
         n_results = 0
-        for offset, line in _lines(content):
+        for line in content.split(b"\n")[1:]:
             record = _parsed(line)
             if isinstance(record.get("item"), str):
                 self._check_paths(record)
-                self._offsets[record["item"]] = offset
+                self._records[record["item"]] = record
                 n_results += "files" in record
         return n_results
 
@@ -154,12 +154,6 @@ class Manifest:
         except MixfieldError as error:
             raise FileFormatError(f"{self._path} is not to be trusted: {error}") from None
 
-    def _record(self, name: str) -> Record:
-        if name not in self._offsets:
-            return {}
-        self._file.seek(self._offsets[name])
-        return _parsed(_read_line(self._file))
-
     def _append(self, record: Record) -> None:
         line = json.dumps(record).encode() + b"\n"
         offset = self._file.seek(0, os.SEEK_END)
@@ -169,8 +163,6 @@ class Manifest:
         except OSError as error:
             self._file.truncate(offset)
             raise BatchError(f"cannot write to {self._path}: {error.strerror}; {RESUME}") from None
-        if "item" in record:
-            self._offsets[record["item"]] = offset
 
 
 def facts(out: Path) -> dict[str, Any]:
@@ -210,26 +202,6 @@ def _digest_or_none(path: Path) -> str | None:
         return digest(path)
     except OSError:
         return None
-
-
-def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """(offset, line) of every line after the first."""
-    offset = content.find(b"\n") + 1
-    while offset < len(content):
-        end = content.index(b"\n", offset) + 1
-        yield offset, content[offset:end]
-        offset = end
-
-
-def _read_line(file: FileIO) -> bytes:
-    """The line at the current position of an unbuffered file."""
-    parts = []
-    while part := file.read(1 << 16):
-        end = part.find(b"\n")
-        parts.append(part if end < 0 else part[: end + 1])
-        if end >= 0:
-            break
-    return b"".join(parts)
 
 
 def _settings(line: bytes, path: Path) -> Any:
