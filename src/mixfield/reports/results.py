@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mixfield import _npy
 from mixfield.errors import MixfieldError
-from mixfield.io.detection_run import DetectionRun
+from mixfield.io.detection_run import load_posteriors
 from mixfield.io.images import read_image, read_label_map
 from mixfield.io.names import first_names
 from mixfield.io.scene_file import read_footage, read_scene
@@ -126,7 +126,7 @@ def _people(
         if progress is not None:
             progress(done, len(numbers))
     table = None if tracks is None else _tracks(Path(tracks), numbers, scene)
-    return people_page(DetectionRun(folder, scene).load(numbers), scene, pictures=pictures, tracks=table, title=title)
+    return people_page(load_posteriors(folder, numbers), scene, pictures=pictures, tracks=table, title=title)
 
 
 def _as_rgb(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
