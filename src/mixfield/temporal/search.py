@@ -70,10 +70,12 @@ class State:
 
     @property
     def gap(self) -> float:
+        """Distance of the best answer from the bound."""
         return self.cost - self.bound
 
     @property
     def proven(self) -> bool:
+        """Whether no answer is better, up to rounding."""
         return self.gap <= self.slack
 
     @property
