@@ -36,10 +36,11 @@ def export(formats: Sequence[str], rows: Sequence[dict[str, Any]], out: Path) ->
     from mixfield.io import coco
     from mixfield.io.images import write_image
     from mixfield.io.names import first_names
+    from mixfield.reports.segmentation import NAMES
 
     written = []
     images = [_labelled(row) for row in rows]
-    names = first_names(Path(row["out"]) / "labels.txt" for row in rows)
+    names = first_names(Path(row["out"]) / NAMES for row in rows)
     if "coco" in formats:
         written.append(out / "coco.json")
         _files.write_text(written[-1], json.dumps(coco.coco_document(images, names)) + "\n")

@@ -20,14 +20,13 @@ from mixfield.reports.about import two_probabilities
 from mixfield.reports.data_uri import photo_uri, subsampled
 from mixfield.reports.doubt import expected_error_of_modes
 from mixfield.reports.page import Page, html_table, legend, number_of, percent, section
-from mixfield.reports.segmentation import NAMES
+from mixfield.reports.segmentation import IMAGE, NAMES, RESULT, SUMMARY
 from mixfield.reports.segmentation_figure import changed_overlay, displayed, label_overlay
 
 Progress = Callable[[int, int], None]
 
 THUMB_SIDE = 320  # pixels
 MAX_CARDS = 120  # images with thumbnails; the others are in the table only
-SUMMARY, RESULT = "summary.json", "result.npz"
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def _lead(images: Sequence[SegmentedImage]) -> str:
 def _card(image: SegmentedImage) -> str:
     """The image with mode 1, and where the next mode differs."""
     name = escape(image.folder.name)
-    photo = displayed(read_image(image.folder / "image.png"))
+    photo = displayed(read_image(image.folder / IMAGE))
     first = read_label_map(image.folder / "mode_1.png").astype(np.int64)
     pictures = [_figure(label_overlay(photo, first), f"mode 1, {percent(image.weights[0])}", name)]
     if len(image.weights) > 1:

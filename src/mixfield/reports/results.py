@@ -20,14 +20,14 @@ from mixfield.mixture.posterior import load
 from mixfield.reports.field_page import field_page
 from mixfield.reports.gallery_page import gallery_page
 from mixfield.reports.people_page import people_page
-from mixfield.reports.segmentation import LEVELS_PER_BIT, NAMES, STROKES, SUPERPIXELS, UNKNOWN
+from mixfield.reports.segmentation import IMAGE, LEVELS_PER_BIT, NAMES, RESULT, STROKES, SUPERPIXELS, UNKNOWN
 from mixfield.reports.segmentation_page import segmentation_page
 from mixfield.reports.track_table import TrackTable
 from mixfield.reports.video_file import read_video
 from mixfield.reports.video_page import video_page
 from mixfield.scene.scene import Scene
 
-VIDEO, RESULT, FRAMES = "video.npz", "result.npz", "frame_*.npz"
+VIDEO, FRAMES = "video.npz", "frame_*.npz"
 
 Progress = Callable[[int, int], None]
 StrPath = str | PathLike[str]
@@ -83,7 +83,7 @@ def _posterior(path: Path, image: Path | None, title: str | None) -> str:
 def _segmentation(folder: Path, image: Path | None, title: str) -> str:
     """The page of a folder of `write_segmentation`; all files but the posterior may be absent."""
     posterior = load(folder / RESULT)
-    photo = image or folder / "image.png"
+    photo = image or folder / IMAGE
     if not photo.is_file():
         return field_page(posterior, title=title)
     gap, superpixels = folder / "entropy_gap.png", folder / SUPERPIXELS
