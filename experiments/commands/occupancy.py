@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from experiments.commands import options
-from mixfield.cli.terminal import Progress, counted
+from mixfield.cli.terminal import Progress
 
 
 def occupancy(
@@ -31,7 +31,7 @@ def occupancy(
     results: dict[str, Any] = {"pets": [], "synthetic": []}
     steps = len(numbers) * len(chosen) + scenes * len(WALKS)
     with Progress("frames and scenes", steps, quiet=as_json, stopped=options.resume_hint(work)) as advance:
-        report = counted(advance)
+        report = options.counted(advance)
         for recording in chosen:
             folder = recording.posterior_folder(work)
             results["pets"].append(pets_curves(recording, numbers, folder, report))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +39,12 @@ def command_line(name: str, *, quick: bool = False) -> str:
 def resume_hint(work: Path) -> str:
     """The message of an interrupted run: where its posteriors are, and how to resume."""
     return f"posteriors of recorded frames are kept in {work}; the same command resumes from there"
+
+
+def counted(advance: Callable[[int], None]) -> Callable[[str], None]:
+    """A callback that advances by one per call, whatever its argument."""
+    calls = count(1)
+    return lambda _: advance(next(calls))
 
 
 def measured(

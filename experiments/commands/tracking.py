@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands import options
-from mixfield.cli.terminal import Progress, counted
+from mixfield.cli.terminal import Progress
 
 
 def tracking(
@@ -35,7 +35,7 @@ def tracking(
     if not page_only:
         steps = len(recorded) * frames
         with Progress("modes of frames", steps, quiet=as_json, stopped=options.resume_hint(work)) as advance:
-            report = counted(advance)
+            report = options.counted(advance)
             for source in recorded:
                 frame_modes(source.recording, range(frames), source.folder, report)
     rows = options.measured(measure, wanted, folder, "tracks", page_only=page_only, workers=workers, quiet=as_json)

@@ -11,9 +11,10 @@ import numpy as np
 from experiments.people.moda import Detections
 from experiments.people.pets import Pets
 from experiments.quiet import ignore_warnings
-from mixfield import Tracks
+from mixfield import Tracks, batch
 from mixfield.energy import Occupancy
-from mixfield.io.detection_run import DetectionRun
+from mixfield.errors import MixfieldError
+from mixfield.io.detection_run import DetectionTask, load_posteriors
 from mixfield.mixture import MixturePosterior
 from mixfield.scene import Scene
 from mixfield.solvers import Mode, mean_field
@@ -25,10 +26,12 @@ def frame_modes(
     recording: Pets, frames: Sequence[int], folder: Path, progress: Progress
 ) -> dict[int, MixturePosterior]:
     """The modes of each frame; those that are in ``folder`` are loaded, the others are computed and saved there."""
-    run = DetectionRun(folder, recording.scene())
-    for frame in run.run(recording.footage(), frames):
-        progress(f"PETS {recording.views}: modes of frame {frame}")
-    return run.load(frames)
+    task = DetectionTask(recording.scene(), recording.footage())
+    for outcome in batch.map(task, task.items(frames), folder, settings=task.settings()):
+        if outcome.failure is not None:
+            raise MixfieldError(outcome.failure)
+        progress(f"PETS {recording.views}: modes of frame {outcome.name}")
+    return load_posteriors(folder, frames)
 
 
 def frame_mean_fields(recording: Pets, frames: Sequence[int]) -> dict[int, Mode]:

@@ -14,7 +14,7 @@ from experiments.people.frames import frame_mean_fields
 from experiments.people.moda import Detections, Floats
 from experiments.people.pets import Pets
 from experiments.tracking.doubts import doubtful_walk
-from mixfield.io.detection_run import DetectionRun
+from mixfield.io.detection_run import load_posteriors
 from mixfield.mixture import MixturePosterior
 from mixfield.scene import Ground
 from mixfield.temporal import Windows
@@ -72,7 +72,7 @@ class Recording:
         frames, scene = range(self.frames), self.recording.scene()
         people = self.recording.people(frames)
         return TrackingProblem(
-            posteriors=list(DetectionRun(self.folder, scene).load(frames).values()),
+            posteriors=list(load_posteriors(self.folder, frames).values()),
             single=self._mean_fields,
             ground=scene.ground,
             truth={frame: feet for frame, (_, feet) in people.items()},

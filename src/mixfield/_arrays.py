@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from mixfield.errors import MixfieldError
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-
 
 LARGEST = 1e100  # sums and squares of such numbers do not overflow
 SMALL, LARGE = 1e-30, 1e30  # also in float32

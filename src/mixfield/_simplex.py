@@ -17,9 +17,9 @@ def softmax(scores: Floats) -> Floats:
     return np.asarray(powers / powers.sum(-1, keepdims=True))
 
 
-def log_sum_exp(scores: Floats, axis: int = 0) -> Floats:
-    """Logarithm of the sum of the exponentials."""
-    return np.asarray(np.logaddexp.reduce(scores, axis=axis))
+def log_sum_exp(scores: Floats) -> Floats:
+    """Logarithm of the sum of the exponentials, over the first axis."""
+    return np.asarray(np.logaddexp.reduce(scores, axis=0))
 
 
 def surprises(p: Floats) -> Floats:

@@ -12,6 +12,12 @@ from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")
 
+WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
+TASK_THREADS = 3  # on which a `Task` runs
+
+_running_tasks = 0  # less the threads that wait for the result of one
+_lock = Lock()
+
 
 def available() -> int:
     """Cores this process may use, or ``MIXFIELD_THREADS``."""
@@ -27,14 +33,8 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:  # noqa: ARG001 (a 
 
 
 @lru_cache(maxsize=4)
-def _callers(process: int) -> ThreadPoolExecutor:  # noqa: ARG001
-    return ThreadPoolExecutor(CALLERS, thread_name_prefix="mixfield-caller")
-
-
-CALLERS = 3  # threads on which tasks begin
-_others = 0  # tasks at work, less the threads that wait for one
-_lock = Lock()
-WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
+def _task_pool(process: int) -> ThreadPoolExecutor:  # noqa: ARG001
+    return ThreadPoolExecutor(TASK_THREADS, thread_name_prefix="mixfield-task")
 
 
 def each(work: Callable[[int], T], count: int, threads: int, *, updates: float) -> list[T]:
@@ -49,7 +49,7 @@ def each(work: Callable[[int], T], count: int, threads: int, *, updates: float) 
 
 
 def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
-    """``work(k)`` for every k of ``range(count)``, one after the other; the next is at work while one is looked at."""
+    """``work(k)`` for every k of ``range(count)``, in order; the next is computed while the caller uses one."""
     if threads <= 1 or count <= 1:
         yield from map(work, range(count))
         return
@@ -64,33 +64,33 @@ def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
 
 @contextmanager
 def _counted(change: int) -> Iterator[None]:
-    """Change the number of others by so many, for a while."""
-    global _others
+    """Change the number of running tasks in this block."""
+    global _running_tasks
     with _lock:
-        _others += change
+        _running_tasks += change
     try:
         yield
     finally:
         with _lock:
-            _others -= change
+            _running_tasks -= change
 
 
 class Task(Generic[T]):
-    """Work that is done when its result is asked for, or before, on a thread of its own if there are several.
+    """Work that may begin on a thread of its own before its result is needed, if there are several threads.
 
-    Work that is shared meanwhile, here or there, is shared between fewer threads.
+    While it runs, `split` uses one thread less, both in the task and outside of it.
     """
 
     def __init__(self, work: Callable[[], T], threads: int) -> None:
         self._work, self._threads, self._future = work, threads, cast(Future[T] | None, None)
 
     def start(self) -> None:
-        """Begin, if it is not at work already."""
+        """Begin now, unless it has begun."""
         if self._threads > 1 and self._future is None:
-            self._future = _callers(os.getpid()).submit(self._run)
+            self._future = _task_pool(os.getpid()).submit(self._run)
 
     def result(self) -> T:
-        """What the work returns."""
+        """What the work returns; without `start` it is done here."""
         if self._future is None:
             return self._work()
         with _counted(-1):
@@ -113,7 +113,7 @@ def split(work: Callable[[int, int], None], count: int, threads: int, *, updates
     Shares that no thread has begun when the caller is done with its own are done by the caller, so that work inside a
     share may be shared again without a deadlock.
     """
-    shares = min(threads - max(0, _others), count)
+    shares = min(threads - max(0, _running_tasks), count)
     if shares <= 1 or updates < WORTH_IT:
         work(0, count)
         return
@@ -126,5 +126,5 @@ def split(work: Callable[[int, int], None], count: int, threads: int, *, updates
 
 
 def _result(future: Future[T], work: Callable[..., T], *arguments: int) -> T:
-    """What a thread of the pool has found, or finds; if none has begun, the work is done here."""
+    """The result of the pool; the work is done here if no thread has begun it."""
     return work(*arguments) if future.cancel() else future.result()

@@ -25,7 +25,7 @@ STATIC = Path(__file__).parent / "static"
 PAGE = "annotate.html"
 MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 LARGEST_BODY = 8 << 20  # bytes
-WRONG, STALE, TOO_LARGE, FAILED = 400, 409, 413, 500
+WRONG, STALE, FAILED = 400, 409, 500
 
 
 def application(folders: Sequence[AnnotationFolder], titles: Sequence[str], token: str) -> ASGIApp:

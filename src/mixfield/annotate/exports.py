@@ -118,8 +118,7 @@ def write_export(folder: AnnotationFolder, kind: str, out: Path) -> list[Path]:
     contents = exported(folder, kind)
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        with _files.draft(out / name) as draft:
-            draft.write_bytes(content)
+        _files.write_bytes(out / name, content)
     return [out / name for name in contents]
 
 

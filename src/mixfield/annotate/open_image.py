@@ -13,6 +13,7 @@ from mixfield.interactive.region_question import RegionQuestion
 Request = dict[str, Any]
 
 ALTERNATIVES = 4
+NEED_REVISION = ("choose", "answer", "undo")  # actions that refer to what the page shows
 MOST_POINTS = 100_000  # of a stroke
 
 
@@ -59,15 +60,20 @@ class OpenImage:
             (``x``, ``y``, ``label``), ``choose`` (``k``), ``answer`` (``yes``) or ``undo``.  The last three need the
             ``revision`` that the page shows: `StaleError` if it is not the present one.
         """
-        kinds = {"stroke": self._stroke, "click": self._click}
-        late_kinds = {"choose": self._choose, "answer": self._answer, "undo": self._undo}
+        handlers = {
+            "stroke": self._stroke,
+            "click": self._click,
+            "choose": self._choose,
+            "answer": self._answer,
+            "undo": self._undo,
+        }
         kind = request.get("kind")
-        if not isinstance(kind, str) or kind not in kinds | late_kinds:
-            raise MixfieldError(f"kind must be one of {', '.join(kinds | late_kinds)}, got {kind!r}")
-        if kind in late_kinds and request.get("revision") != self.revision:
+        if not isinstance(kind, str) or kind not in handlers:
+            raise MixfieldError(f"kind must be one of {', '.join(handlers)}, got {kind!r}")
+        if kind in NEED_REVISION and request.get("revision") != self.revision:
             raise StaleError("This image was changed in another tab. It is shown as it is now; please try again.")
         try:
-            (kinds | late_kinds)[kind](request)
+            handlers[kind](request)
         except MixfieldError:
             raise
         except (KeyError, TypeError, ValueError) as error:

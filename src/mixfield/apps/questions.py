@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._labels import label_name
 from mixfield.apps.change_features import main_labels
 from mixfield.apps.expected_iou import balanced_labels
 from mixfield.mixture.posterior import MixturePosterior
@@ -48,7 +49,7 @@ class Question:
 
     def caption(self, names: Sequence[str] = ()) -> str:
         """The two labels, the odds of the answers in per cent, and the share of the image, in a few words."""
-        old, new = (names[label] if label < len(names) else f"label {label}" for label in (self.old, self.new))
+        old, new = (label_name(label, names) for label in (self.old, self.new))
         yes = min(max(round(100 * self.probability), 1), 99)
         share = f"{100 * self.share:.0f} %" if self.share >= 0.005 else "< 1 %"
         return f"{old} or {new}? {100 - yes} : {yes}, {share}"

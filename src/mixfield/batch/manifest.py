@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ FORMAT = "mixfield-batch"
 VERSION = 1
 HEADER_START = json.dumps({"format": FORMAT})[:-1].encode()  # of the first line
 RESUME = "finished results are kept: make room and run the same command again to go on"
-MAX_SHOWN = 40  # characters of a setting in an error message
+MAX_SHOWN, MAX_DIFFERENCES = 40, 300  # characters of a setting, and of all that differ, in an error message
 
 Record = dict[str, Any]
 
@@ -35,7 +34,7 @@ class Manifest:
     def __init__(self, folder: Path, settings: Any) -> None:
         self.folder = folder
         self._path = folder / NAME
-        self._offsets: dict[str, int] = {}  # of the last line of each item
+        self._records: dict[str, Record] = {}  # the last one of each item
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = open(self._path, "a+b", buffering=0)  # noqa: SIM115 (see `close`)
@@ -63,7 +62,7 @@ class Manifest:
 
     def finished(self, item: Item) -> Outcome | None:
         """The result of an earlier run; None if it is missing, damaged, or made from other inputs."""
-        record = self._record(item.name)
+        record = self._records.get(item.name, {})
         if not _is_result(record) or record["stamp"] != item.stamp():
             return None
         files = record["files"]
@@ -96,17 +95,18 @@ class Manifest:
             )
 
     def _has_files(self, item: Item) -> bool:
-        return all((self.folder / name).exists() for name in self._record(item.name).get("files", {}))
+        return all((self.folder / name).exists() for name in self._records.get(item.name, {}).get("files", {}))
 
     def add(self, outcome: Outcome) -> None:
         """Append an outcome; files of the previous result of this item that the new one lacks are removed."""
         self.check_folder()
-        previous = self._record(outcome.name).get("files", {})
+        previous = self._records.get(outcome.name, {}).get("files", {})
         if outcome.failure is None:
             record = {"item": outcome.name, "stamp": outcome.stamp, "files": outcome.files, "facts": outcome.facts}
         else:
             record = {"item": outcome.name, "failure": outcome.failure, "trace": outcome.trace}
         self._append(record)
+        self._records[outcome.name] = record
         for name in set(previous) - set(outcome.files):
             _files.inside(self.folder, name).unlink(missing_ok=True)
 
@@ -116,14 +116,14 @@ class Manifest:
         earlier = _settings(content[: content.index(b"\n") + 1], self._path) if content else settings
         if self._index(content) and earlier != settings:
             raise MixfieldError(
-                f"{self.folder} holds results of other settings ({_short(_differences(earlier, settings))}); "
+                f"{self.folder} holds results of other settings ({_differences(earlier, settings)}); "
                 "give another folder, or empty it"
             )
         self._file.truncate(len(content))
         if not content or earlier != settings:
-            self._offsets.clear()
+            self._records.clear()
             self._file.truncate(0)
-            self._append_header(settings)
+            self._append({"format": FORMAT, "version": VERSION, "settings": settings})
 
     def _complete_lines(self) -> bytes:
         """The content up to the last line break; raises a `FileFormatError` for a file that is not a manifest."""
@@ -137,13 +137,13 @@ class Manifest:
         return content[: content.rfind(b"\n") + 1]
 
     def _index(self, content: bytes) -> int:
-        """Store the offset of the last line of each item; returns the number of lines with results."""
+        """Store the last record of each item; returns the number of lines with results."""
         n_results = 0
-        for offset, line in _lines(content):
+        for line in content.split(b"\n")[1:]:
             record = _parsed(line)
             if isinstance(record.get("item"), str):
                 self._check_paths(record)
-                self._offsets[record["item"]] = offset
+                self._records[record["item"]] = record
                 n_results += "files" in record
         return n_results
 
@@ -154,15 +154,6 @@ class Manifest:
         except MixfieldError as error:
             raise FileFormatError(f"{self._path} is not to be trusted: {error}") from None
 
-    def _record(self, name: str) -> Record:
-        if name not in self._offsets:
-            return {}
-        self._file.seek(self._offsets[name])
-        return _parsed(_read_line(self._file))
-
-    def _append_header(self, settings: Any) -> None:
-        self._append({"format": FORMAT, "version": VERSION, "settings": settings})
-
     def _append(self, record: Record) -> None:
         line = json.dumps(record).encode() + b"\n"
         offset = self._file.seek(0, os.SEEK_END)
@@ -172,8 +163,6 @@ class Manifest:
         except OSError as error:
             self._file.truncate(offset)
             raise BatchError(f"cannot write to {self._path}: {error.strerror}; {RESUME}") from None
-        if "item" in record:
-            self._offsets[record["item"]] = offset
 
 
 def facts(out: Path) -> dict[str, Any]:
@@ -215,26 +204,6 @@ def _digest_or_none(path: Path) -> str | None:
         return None
 
 
-def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """(offset, line) of every line after the first."""
-    offset = content.find(b"\n") + 1
-    while offset < len(content):
-        end = content.index(b"\n", offset) + 1
-        yield offset, content[offset:end]
-        offset = end
-
-
-def _read_line(file: FileIO) -> bytes:
-    """The line at the current position of an unbuffered file."""
-    parts = []
-    while part := file.read(1 << 16):
-        end = part.find(b"\n")
-        parts.append(part if end < 0 else part[: end + 1])
-        if end >= 0:
-            break
-    return b"".join(parts)
-
-
 def _settings(line: bytes, path: Path) -> Any:
     """The settings in the first line of a manifest; raises `FileFormatError` for other files and versions."""
     header = _parsed(line)
@@ -252,14 +221,10 @@ def _not_a_manifest(path: Path) -> FileFormatError:
     return FileFormatError(f"{path} is not a manifest of mixfield; give another folder, or move it away")
 
 
-def _short(text: str, most: int = 300) -> str:
-    """A text of at most ``most`` characters: settings of a damaged file can be long."""
-    return text if len(text) <= most else text[:most] + "..."
-
-
 def _differences(earlier: Any, now: Any) -> str:
     """The settings that differ, by name, with both values."""
-    return "; ".join(f"{name or 'settings'}: {was}, now {is_now}" for name, was, is_now in _differing(earlier, now))
+    differing = (f"{name or 'settings'}: {was}, now {is_now}" for name, was, is_now in _differing(earlier, now))
+    return _shortened("; ".join(differing), MAX_DIFFERENCES)
 
 
 def _differing(earlier: Any, now: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
@@ -276,8 +241,12 @@ def _value(setting: Any) -> str:
     """A setting in a few words: settings that are not given are null, or absent."""
     if setting is None or isinstance(setting, dict):
         return "the default" if setting is None else "another one"
-    text = json.dumps(setting)
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+    return _shortened(json.dumps(setting), MAX_SHOWN)
+
+
+def _shortened(text: str, most: int) -> str:
+    """A text of at most ``most`` characters: settings of a damaged file can be long."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _parsed(line: bytes) -> Record:

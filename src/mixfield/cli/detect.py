@@ -47,23 +47,24 @@ def detect(
         write_first_scene(scene, init, unit, as_json=as_json)
         return
     import mixfield as mf
-    from mixfield.io.detection_run import DetectionRun, DetectionTask
+    from mixfield import batch
+    from mixfield.io.detection_run import DetectionTask
     from mixfield.io.mot import write_mot
     from mixfield.io.scene_file import read_footage
 
     _check_criterion(criterion)
     check_folder(out)
-    area, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
+    given, footage = mf.read_scene(scene.absolute()), read_footage(scene.absolute())
     chosen = _frames(frames, lambda: len(footage))
-    given, area = area, fit_scene(area, footage, occluders=occluders, views=views)
-    notes = _blind_cameras(area, scene)
-    work = DetectAndDraw(DetectionTask(area, footage, modes, criterion), pictures, threads)
+    area = fit_scene(given, footage, occluders=occluders, views=views)
+    task = DetectionTask(area, footage, modes, criterion)
+    work = DetectAndDraw(task, pictures, threads)
     started = time.perf_counter()
     where = batching.engine(engine, workers, scheduler)
-    outcomes = DetectionRun(out, area, modes, criterion).outcomes(work, footage, chosen, engine=where)
+    outcomes = batch.map(work, task.items(chosen), out, settings=task.settings(), engine=where)
     results = batching.follow(outcomes, "frames", len(chosen), quiet=as_json)
-    notes += mask_notes([results.facts.get(str(frame), {}) for frame in chosen], area, out, footage.computes_masks)
-    people = {frame: results.facts[str(frame)]["people"] for frame in chosen if str(frame) in results.facts}
+    found = {frame: results.facts[str(frame)] for frame in chosen if str(frame) in results.facts}
+    people = {frame: one["people"] for frame, one in found.items()}
     write_mot(out / "detections.txt", people, area)
     facts = {
         "frames": len(chosen),
@@ -71,24 +72,25 @@ def detect(
         "seconds": time.perf_counter() - started,
         "folder": str(out),
         "people": _rounded(people),
-        "masks": mask_summary(results.facts.values()),
+        "masks": mask_summary(found.values()),
         "scene": fit_facts(given, area),
         "failures": results.failures,
-        "notes": notes,
+        "notes": [*_blind_cameras(area, scene), *mask_notes(found.values(), area, out, footage.computes_masks)],
     }
+    _finish(facts, results, scene, pictures, as_json=as_json)
+
+
+def _finish(facts: dict[str, Any], results: batching.Results, scene: Path, pictures: int, *, as_json: bool) -> None:
+    """Print the facts, for programs or for people."""
     if as_json:
         typer.echo(json.dumps(facts))
     else:
-        _warn(notes)
+        for note in facts["notes"]:
+            typer.echo(note, err=True)
         results.check()
-        _print(facts, out, pictures)
-        say(f"next: {command('mixfield', 'track', out, '--scene', scene)}")
+        _print(facts, Path(facts["folder"]), pictures)
+        say(f"next: {command('mixfield', 'track', facts['folder'], '--scene', scene)}")
     results.conclude(quiet=as_json)
-
-
-def _warn(notes: list[str]) -> None:
-    for note in notes:
-        typer.echo(note, err=True)
 
 
 def _rounded(people: dict[int, Any]) -> dict[str, list[list[float]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ def mask_summary(facts: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"blobs": blobs, "people_sized": people / blobs if blobs else 0.0}
 
 
-def mask_notes(facts: Sequence[dict[str, Any]], scene: Scene, out: Path, computed: bool) -> list[str]:
+def mask_notes(facts: Iterable[dict[str, Any]], scene: Scene, out: Path, computed: bool) -> list[str]:
     """A note for each camera in which nearly no frame has a blob with the size of a person."""
     frames = [frame["blobs"] for frame in facts if "blobs" in frame]
     notes = []

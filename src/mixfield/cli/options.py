@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from mixfield.solvers.options import Solver
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")]
@@ -15,16 +18,16 @@ Threads = Annotated[int | None, typer.Option(min=1, help="Threads; they do not c
 
 
 @contextmanager
-def solver(threads: int | None, **options: Any) -> Iterator[Any]:
+def solver(threads: int | None) -> Iterator[Solver]:
     """A solver with ``--threads``; filters that are built in the block use as many."""
     import mixfield as mf
     from mixfield.batch.threads import thread_limit
 
     if threads is None:
-        yield mf.Solver(**options)
+        yield mf.Solver()
         return
     with thread_limit(threads):
-        yield mf.Solver(threads=threads, **options)
+        yield mf.Solver(threads=threads)
 
 
 def frame_slice(text: str) -> slice:

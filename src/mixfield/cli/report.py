@@ -46,7 +46,9 @@ def report(
     chosen = frame_slice(frames)
     with Progress("frames", None, quiet=as_json, stopped=NOTHING_WRITTEN) as advance:
         if (result / LARGE).is_file():
-            _write_large(result, target, image, title)
+            from mixfield.large.page import write_large_page
+
+            write_large_page(result, target, image=image, title=title)
         else:
             page = report_page(
                 result, image=image, scene=scene, tracks=tracks, frames=chosen, title=title, progress=advance
@@ -57,12 +59,6 @@ def report(
         typer.echo(json.dumps({"report": str(target), "bytes": size, "seconds": seconds}))
     else:
         say(f"wrote {target}, {size / 1e6:.2f} MB: open it in a browser")
-
-
-def _write_large(result: Path, target: Path, image: Path | None, title: str | None) -> None:
-    from mixfield.large.page import write_large_page
-
-    write_large_page(result, target, image=image, title=title)
 
 
 def _beside(result: Path) -> Path:

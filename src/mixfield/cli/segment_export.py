@@ -35,9 +35,12 @@ def export(formats: Sequence[str], rows: Sequence[dict[str, Any]], out: Path) ->
     """
     from mixfield.io import coco
     from mixfield.io.images import write_image
+    from mixfield.io.names import first_names
+    from mixfield.reports.segmentation import NAMES
 
     written = []
-    images, names = [_labelled(row) for row in rows], _names(rows)
+    images = [_labelled(row) for row in rows]
+    names = first_names(Path(row["out"]) / NAMES for row in rows)
     if "coco" in formats:
         written.append(out / "coco.json")
         _files.write_text(written[-1], json.dumps(coco.coco_document(images, names)) + "\n")
@@ -58,11 +61,3 @@ def _labelled(row: dict[str, Any]) -> LabelledImage:
     folder, count = Path(row["out"]), len(row["weights"])
     labelings = [read_label_map(folder / f"mode_{k}.png") for k in range(1, count + 1)]
     return LabelledImage(Path(row["image"]).name, labelings, row["weights"])
-
-
-def _names(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Names of the labels, from the first result that has them."""
-    from mixfield.io.names import read_names
-
-    files = (Path(row["out"]) / "labels.txt" for row in rows)
-    return next((read_names(file) for file in files if file.is_file()), ())

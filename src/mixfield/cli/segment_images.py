@@ -21,7 +21,7 @@ from mixfield.cli.terminal import Progress, command, print_table, say
 if TYPE_CHECKING:
     from mixfield.batch import Engine
 
-SETTINGS, RESULT, MANIFEST = "settings.json", "result.npz", "manifest.jsonl"
+SETTINGS = "settings.json"
 NOTHING_WRITTEN = "nothing was written; the same command begins again, and --modes 1 takes less time"
 
 
@@ -67,8 +67,8 @@ class SegmentImage:
             if self._are_strokes(evidence):
                 labels = {name: value for name, value in self.evidence.items() if name in ("unknown", "n_labels")}
                 self._check_names(stroke_labels(evidence, **labels))
-                how_to = {"names": names, "rng": self.seed, "solver": how, "progress": advance}
-                facts = write_strokes(out, picture, evidence, self.modes, **how_to, **labels)
+                options = {"names": names, "rng": self.seed, "solver": how, "progress": advance, **labels}
+                facts = write_strokes(out, picture, evidence, self.modes, **options)
                 return facts | {"seconds": time.perf_counter() - started, "seconds_writing": 0.0}
             field = segmentation_field(picture, evidence, **self.field, **self.evidence)
             self._check_names(field.energy.n_labels)
@@ -136,10 +136,12 @@ def segment_image(
 
 def _check_settings(out: Path, settings: dict[str, Any]) -> None:
     """Raise a `MixfieldError` if a folder has results that are not of these settings."""
+    from mixfield.batch import manifest
     from mixfield.errors import MixfieldError
     from mixfield.io.documents import read_json
+    from mixfield.reports.segmentation import RESULT
 
-    if not any((out / name).exists() for name in (SETTINGS, RESULT, MANIFEST)):
+    if not any((out / name).exists() for name in (SETTINGS, RESULT, manifest.NAME)):
         return
     earlier = read_json(out / SETTINGS) if (out / SETTINGS).is_file() else None
     if earlier != json.loads(json.dumps(settings)):

@@ -13,6 +13,7 @@ from mixfield.cli.options import Json, Seed, Threads, check_target, solver
 from mixfield.cli.terminal import Progress, print_table, say
 
 if TYPE_CHECKING:
+    from mixfield.energy.factor_graph import FactorGraph
     from mixfield.mixture.posterior import MixturePosterior
 
 NOTHING_WRITTEN = "nothing was written; the same command begins again, and fewer --modes take less time"
@@ -75,7 +76,9 @@ def summary(posterior: MixturePosterior) -> dict[str, Any]:
     }
 
 
-def _write(posterior: MixturePosterior, graph: Any, out: Path | None, pr: Path | None, mar: Path | None) -> None:
+def _write(
+    posterior: MixturePosterior, graph: FactorGraph, out: Path | None, pr: Path | None, mar: Path | None
+) -> None:
     from mixfield.io import uai
 
     if out is not None:
@@ -86,14 +89,14 @@ def _write(posterior: MixturePosterior, graph: Any, out: Path | None, pr: Path |
         uai.write_mar(mar, posterior.marginals(), graph.label_counts.tolist())
 
 
-def _exact_log_z(graph: Any, *, quiet: bool) -> float | None:
+def _exact_log_z(graph: FactorGraph, *, quiet: bool) -> float | None:
     """log Z by elimination; None, with a message, where it takes too much memory."""
     import mixfield as mf
     from mixfield.errors import TooLargeError
 
     try:
         with Progress("exact log Z", None, quiet=quiet, stopped=MODES_WRITTEN):
-            return float(mf.exact(graph).log_z)
+            return mf.exact(graph).log_z
     except TooLargeError as error:
         typer.echo(f"no exact answer: {error}", err=True)
         return None

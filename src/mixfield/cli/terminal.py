@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
-from itertools import count
 from typing import Any
 
 import typer
@@ -116,9 +115,3 @@ class Progress:
         self._warnings.__exit__(None, None, None)
         if kind is KeyboardInterrupt:
             raise stop(self._stopped) from None
-
-
-def counted(advance: Callable[[int], None]) -> Callable[[str], None]:
-    """A callback that advances by one per call, whatever its argument."""
-    calls = count(1)
-    return lambda _: advance(next(calls))

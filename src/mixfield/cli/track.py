@@ -148,11 +148,12 @@ def _price(name: str) -> Any:
 
 def _posteriors(folder: Path) -> tuple[Iterator[MixturePosterior], list[int], Path | None]:
     """The posteriors of a folder in the order of their frame numbers, these numbers, and the first file."""
+    import mixfield as mf
 
     paths = sorted(folder.glob("*.npz"), key=lambda path: (frame_number(path, -1), path.name))
     if not paths:
         raise MixfieldError(f"no posteriors (*.npz) in {folder}; mixfield detect writes them")
-    return _loaded(paths), [frame_number(path, i) for i, path in enumerate(paths)], paths[0]
+    return map(mf.load, paths), [frame_number(path, i) for i, path in enumerate(paths)], paths[0]
 
 
 def _detections(path: Path) -> tuple[Detections, list[int], Path | None]:
@@ -161,13 +162,6 @@ def _detections(path: Path) -> tuple[Detections, list[int], Path | None]:
 
     found = read_detections(path)
     return found, list(found.frames()), None
-
-
-def _loaded(paths: list[Path]) -> Iterator[MixturePosterior]:
-    import mixfield as mf
-
-    for path in paths:
-        yield mf.load(path)
 
 
 def _scene(path: Path | None, cell: float, posterior: Path | None) -> Scene | Ground | None:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from mixfield import _simplex
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
-from mixfield.criteria.phase_transition import BITS, HIGH, LOW, box
-from mixfield.errors import MixfieldError
+from mixfield.criteria.phase_transition import BITS, HIGH, LOW, box, check_thresholds
 
 Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]
@@ -45,8 +44,7 @@ class NeighbourhoodEntropy:
     tries: int = 4
 
     def __post_init__(self) -> None:
-        if not 0 < self.low < self.high:
-            raise MixfieldError(f"low and high must satisfy 0 < low < high (bits), got {self.low} and {self.high}")
+        check_thresholds(self.low, self.high)
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         shape = leaf.energy.shape

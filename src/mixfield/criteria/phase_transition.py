@@ -25,6 +25,12 @@ BITS = 1.0 / np.log(2.0)
 LOW, HIGH = 0.3, 0.7  # the paper's entropy thresholds, in bits
 
 
+def check_thresholds(low: float, high: float) -> None:
+    """Raise a `MixfieldError` unless a variable can be certain below ``low`` and uncertain above ``high`` bits."""
+    if not 0 < low < high:
+        raise MixfieldError(f"low and high must satisfy 0 < low < high (bits), got {low} and {high}")
+
+
 class Picker(Protocol):
     """Which of the candidates to clamp together."""
 
@@ -53,8 +59,7 @@ class PhaseTransition:
     high: float = HIGH
 
     def __post_init__(self) -> None:
-        if not 0 < self.low < self.high:
-            raise MixfieldError(f"low and high must satisfy 0 < low < high (bits), got {self.low} and {self.high}")
+        check_thresholds(self.low, self.high)
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         now = entropies(leaf.q) * BITS

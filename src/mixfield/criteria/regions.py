@@ -80,10 +80,7 @@ class SuppressedWindows:
         shape, labels = leaf.energy.shape, leaf.q.argmax(1)
         own = np.arange(leaf.q.shape[1]) == labels[:, None]
         free, threads = leaf.uncut, leaf.solver.options.threads
-        heats, sides = (
-            temperatures(leaf.solver, self.heats),
-            [max(1, round(share * max(shape))) for share in self.shares],
-        )
+        heats, sides = temperatures(leaf.solver, self.heats), window_sides(shape, self.shares)
         q = leaf.marginals_at(heats)
         second = _threads.each(lambda k: np.where(own, -1.0, q[k]).argmax(1), len(heats), threads, updates=q.size)
         places = list(product(range(len(heats)), sides, range(q.shape[2])))
@@ -121,6 +118,11 @@ def temperatures(solver: MeanFieldSolver, shares: tuple[float, ...]) -> list[flo
     """Temperatures as shares of Gamma = 2 T_max, none below 1."""
     gamma = 2.0 * solver.critical_temperature()
     return sorted({max(1.0, share * gamma) for share in shares})
+
+
+def window_sides(shape: tuple[int, ...], shares: tuple[float, ...]) -> list[int]:
+    """Sides of windows as shares of the longest side of a field."""
+    return [max(1, round(share * max(shape))) for share in shares]
 
 
 def evidence(leaf: Leaf) -> NDArray[np.float32]:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixfield import _threads
-from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.criteria.phase_transition import BITS, HIGH, LOW, dominant_groups
-from mixfield.criteria.regions import temperatures
+from mixfield.criteria.regions import cut, temperatures, window_sides
 from mixfield.solvers.free_energy import entropies
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -44,9 +41,8 @@ class MeltingWindows:
         shape = leaf.energy.shape
         now = entropies(leaf.q) * BITS
         labels, free = leaf.q.argmax(1), leaf.uncut
-        found: list[tuple[int, Proposal]] = []
-        heats = temperatures(leaf.solver, self.heats)
-        annealed, sides = leaf.marginals_at(heats), [max(1, round(share * max(shape))) for share in self.shares]
+        heats, sides = temperatures(leaf.solver, self.heats), window_sides(shape, self.shares)
+        annealed = leaf.marginals_at(heats)
 
         def groups(k: int) -> list[NDArray[np.int64]]:
             candidates = free & (now < self.low) & (entropies(annealed[k]) * BITS > self.high)
@@ -54,14 +50,14 @@ class MeltingWindows:
             return list(chain.from_iterable(found))
 
         each = _threads.each(groups, len(heats), leaf.solver.options.threads, updates=annealed.size)
-        for heat, group in ((heat, group) for heat, some in zip(heats, each, strict=True) for group in some):
-            cut = Cardinality(group, labels[group], max(1, len(group) // 2))
-            found.append((len(group), Proposal(cut, heat)))
-        taken = np.zeros(len(labels), bool)
-        given = 0
-        for _, proposal in sorted(found, key=lambda one: -one[0]):
-            group = proposal.constraint.group
-            if taken[group].mean() < 0.5 and given < self.tries:
-                taken[group] = True
-                given += 1
-                yield proposal
+        found = [(heat, group) for heat, some in zip(heats, each, strict=True) for group in some]
+        yield from islice(_largest(found, labels), self.tries)
+
+
+def _largest(found: list[tuple[float, NDArray[np.int64]]], labels: NDArray[np.int64]) -> Iterator[Proposal]:
+    """Cuts of groups found at some temperatures, the largest first, without those of which half is cut already."""
+    taken = np.zeros(len(labels), bool)
+    for heat, group in sorted(found, key=lambda one: -len(one[1])):
+        if taken[group].mean() < 0.5:
+            taken[group] = True
+            yield Proposal(cut(group, int(labels[group[0]])), heat)

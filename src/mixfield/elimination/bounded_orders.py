@@ -14,7 +14,8 @@ import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-_Graph = dict[int, set[int]]
+from mixfield.elimination.orders import Graph, adjacent_variables, missing_pairs
+
 Separators = dict[int, tuple[int, ...]]
 
 FILL_LIMIT = 5000  # variables up to which min-fill is tried: its updates look at pairs of neighbours
@@ -30,7 +31,7 @@ def bounded_order(sizes: Sequence[int], scopes: Iterable[tuple[int, ...]], *, li
     limit : largest number of entries of the table of a variable and its neighbours.
     keep : number of variables that must remain.
     """
-    graph = _adjacent(sizes, scopes)
+    graph = adjacent_variables(sizes, scopes)
     sides = _sides(graph)
     parities = [{v: (side ^ first, v) for v, side in sides.items()} for first in (0, 1)]
     rules = [(ties, False) for ties in parities]
@@ -53,7 +54,7 @@ def bounded_clusters(
     sizes, scopes, limit : see `bounded_order`; a variable alone may always be eliminated.
     dependence : (n,) how strongly each variable depends on the others.
     """
-    graph, limit = _adjacent(sizes, scopes), max(limit, *sizes)
+    graph, limit = adjacent_variables(sizes, scopes), max(limit, *sizes)
     clusters = []
     while graph:
         greedy = _Greedy(graph, sizes, {v: (0, v) for v in graph}, limit, by_fill=True)
@@ -74,18 +75,7 @@ def _cost(order: Separators, sizes: Sequence[int]) -> tuple[float, int]:
     return -math.fsum(math.log(sizes[v]) for v in order), entries
 
 
-def _adjacent(sizes: Sequence[int], scopes: Iterable[tuple[int, ...]]) -> _Graph:
-    """Neighbours of each variable with more than one label."""
-    graph: _Graph = {v: set() for v, size in enumerate(sizes) if size > 1}
-    for scope in scopes:
-        for v in scope:
-            graph[v].update(scope)
-    for v, neighbours in graph.items():
-        neighbours.discard(v)
-    return graph
-
-
-def _sides(graph: _Graph) -> dict[int, int]:
+def _sides(graph: Graph) -> dict[int, int]:
     """The parity of the distance from the first variable of each component: the colours of a checkerboard."""
     sides: dict[int, int] = {}
     for root in graph:
@@ -112,7 +102,7 @@ class _Greedy:
     """
 
     def __init__(
-        self, graph: _Graph, sizes: Sequence[int], ties: dict[int, tuple[int, int]], limit: int, *, by_fill: bool
+        self, graph: Graph, sizes: Sequence[int], ties: dict[int, tuple[int, int]], limit: int, *, by_fill: bool
     ) -> None:
         self.graph = {v: set(neighbours) for v, neighbours in graph.items()}
         self.order: Separators = {}
@@ -146,7 +136,7 @@ class _Greedy:
         entries = self._sizes[v] * math.prod([self._sizes[u] for u in self.graph[v]])
         if entries > self._limit:
             return None
-        return (_missing_pairs(self.graph, v) if self._by_fill else entries), self._ties[v]
+        return (missing_pairs(self.graph, v) if self._by_fill else entries), self._ties[v]
 
     def _rescore(self, changed: set[int]) -> None:
         """Bring the scores up to date after the neighbours of some variables have changed."""
@@ -156,9 +146,3 @@ class _Greedy:
             if fresh is not None and fresh != self._scores[u]:
                 heapq.heappush(self._heap, (fresh, u))
             self._scores[u] = fresh
-
-
-def _missing_pairs(graph: _Graph, v: int) -> int:
-    """How many pairs of neighbours of v are not adjacent."""
-    neighbours = graph[v]
-    return sum(len(neighbours) - 1 - len(neighbours & graph[u]) for u in neighbours) // 2

@@ -20,17 +20,7 @@ from numpy.typing import NDArray
 from mixfield import _arrays
 from mixfield.elimination.bounded_orders import Separators, bounded_order
 from mixfield.elimination.conditionals import Conditionals
-from mixfield.elimination.reduction import (
-    Factor,
-    FactorModel,
-    Floats,
-    Labels,
-    absorb,
-    aligned,
-    allowed_labels,
-    checked_tables,
-    log_potentials,
-)
+from mixfield.elimination.reduction import Factor, FactorModel, Floats, Labels, absorb, aligned, reduced_model
 
 Ints = NDArray[np.int64]
 
@@ -65,21 +55,17 @@ def collapse(model: FactorModel, *, limit: int, keep: int) -> Collapsed:
     InfeasibleError
         A variable has no label that can occur.
     """
-    counts, factors = checked_tables(model)
-    allowed = allowed_labels(counts, factors)
-    constant, tables = log_potentials(factors, allowed)
-    sizes = [len(labels) for labels in allowed]
-    tables = absorb(tables)
-    order = bounded_order(sizes, [scope for scope, _ in tables], limit=limit, keep=keep)
-    elimination = _Elimination(sizes, tables)
+    reduced = reduced_model(model)
+    sizes, constant = reduced.sizes, reduced.constant
+    order = bounded_order(sizes, [scope for scope, _ in reduced.tables], limit=limit, keep=keep)
+    elimination = _Elimination(sizes, reduced.tables)
     for v, separator in order.items():
         constant += elimination.remove(v, separator)
     kept = [v for v, size in enumerate(sizes) if size > 1 and v not in order]
     place = {v: k for k, v in enumerate(kept)}
     rest = [(tuple(place[v] for v in scope), -table) for scope, table in absorb(elimination.rest())]
-    return Collapsed(
-        [sizes[v] for v in kept], [((), np.array(-constant)), *rest], elimination.conditionals(allowed, kept, order)
-    )
+    conditionals = elimination.conditionals(reduced.allowed, kept, order)
+    return Collapsed([sizes[v] for v in kept], [((), np.array(-constant)), *rest], conditionals)
 
 
 class _Elimination:

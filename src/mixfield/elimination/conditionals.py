@@ -80,36 +80,36 @@ class Conditionals:
 
     def check(self, n: int, n_labels: int) -> None:
         """Raise a ``ValueError`` where the arrays do not fit one another, or ``n`` variables of ``n_labels`` labels."""
+        self._check_labels(n, n_labels)
+        self._check_order()
+        self._check_tables()
+
+    def _check_labels(self, n: int, n_labels: int) -> None:
         if self.labels.ndim != 2 or len(self.labels) != n or self.labels.size == 0:
             raise ValueError(f"labels of eliminated variables must have shape ({n}, L), got {self.labels.shape}")
         if self.labels.min() < -1 or self.labels.max() >= n_labels or (self.labels[:, 0] < 0).any():
             raise ValueError(f"labels of eliminated variables must lie in 0..{n_labels - 1}")
         if (np.diff((self.labels >= 0).astype(np.int8), axis=1) > 0).any():
             raise ValueError("labels of eliminated variables must come before the padding")
-        several = np.flatnonzero(self.sizes > 1)
-        if self.kept.ndim != 1 or self.variables.ndim != 1 or not np.array_equal(
-            np.sort(np.concatenate([self.kept, self.variables])), several
-        ):  # fmt: skip
+
+    def _check_order(self) -> None:
+        several, n_eliminated = np.flatnonzero(self.sizes > 1), len(self.variables)
+        one_axis = self.kept.ndim == self.variables.ndim == 1
+        if not one_axis or not np.array_equal(np.sort(np.concatenate([self.kept, self.variables])), several):
             raise ValueError("every variable of two and more labels must be either kept or eliminated")
         lengths = np.diff(self.scope_start)
-        if (
-            len(self.scope_start) != len(self.variables) + 1
-            or (lengths < 0).any()
-            or (lengths > LARGEST_SEPARATOR).any()
-        ):
+        if len(self.scope_start) != n_eliminated + 1 or ((lengths < 0) | (lengths > LARGEST_SEPARATOR)).any():
             raise ValueError("scope_start must have one more entry than eliminated variables, and not fall")
-        if (
-            self.scope_start[0] != 0
-            or self.scope_start[-1] != len(self.scope)
-            or not np.isin(self.scope, several).all()
-        ):
+        if list(self.scope_start[[0, -1]]) != [0, len(self.scope)] or not np.isin(self.scope, several).all():
             raise ValueError("scope must hold variables of two and more labels")
-        for e in range(len(self.variables)):
-            if any(self._rank.get(u, len(self.variables)) <= e for u in self._scope(e)):
+        for e in range(n_eliminated):
+            if any(self._rank.get(u, n_eliminated) <= e for u in self._scope(e)):
                 raise ValueError("a separator must be kept, or eliminated later")
-        entries = [math.prod(self._table_shape(e)) for e in range(len(self.variables))]
-        states = [math.prod(self._table_shape(e)[:-1]) for e in range(len(self.variables))]
-        if self.values.shape != (sum(entries),) or self.choices.shape != (sum(states),):
+
+    def _check_tables(self) -> None:
+        shapes = [self._table_shape(e) for e in range(len(self.variables))]
+        states = [math.prod(shape[:-1]) for shape in shapes]
+        if self.values.shape != (sum(map(math.prod, shapes)),) or self.choices.shape != (sum(states),):
             raise ValueError("values and choices must have an entry for each state of the tables")
         if self.values.size and not (self.values.min() >= 0 and self.values.max() <= 1 + 1e-6):
             raise ValueError("values must be probabilities")

@@ -24,17 +24,7 @@ from numpy.typing import NDArray
 
 from mixfield import kernels
 from mixfield.elimination.orders import Order, best_order
-from mixfield.elimination.reduction import (
-    Factor,
-    FactorModel,
-    Floats,
-    Labels,
-    absorb,
-    aligned,
-    allowed_labels,
-    checked_tables,
-    log_potentials,
-)
+from mixfield.elimination.reduction import Factor, FactorModel, Floats, Labels, aligned, reduced_model
 from mixfield.errors import InfeasibleError, MixfieldError, TooLargeError
 
 if TYPE_CHECKING:
@@ -100,13 +90,10 @@ def exact(energy: FactorModel, *, memory: float = 4e9) -> Exact:
     array([[0.9  , 0.1  ],
            [0.895, 0.105]])
     """
-    counts, factors = checked_tables(energy)
-    allowed = allowed_labels(counts, factors)
-    constant, tables = log_potentials(factors, allowed)
-    sizes = [len(labels) for labels in allowed]
-    tables = absorb(tables)
-    order = best_order(sizes, [variables for variables, _ in tables], memory)
-    tables = _grouped(tables, order, sizes)
+    reduced = reduced_model(energy)
+    sizes = reduced.sizes
+    order = best_order(sizes, [variables for variables, _ in reduced.tables], memory)
+    tables = _grouped(reduced.tables, order, sizes)
     table_bytes = order.message_bytes + 8 * sum(table.size for _, table in tables)
     if table_bytes > memory:
         raise TooLargeError(
@@ -115,10 +102,10 @@ def exact(energy: FactorModel, *, memory: float = 4e9) -> Exact:
             "variables, or approximate with infer"
         )
     tree = _junction_tree(sizes, tables, order)
-    log_z = constant + _collect(tree)
+    log_z = reduced.constant + _collect(tree)
     if log_z == -math.inf:
         raise InfeasibleError("every state has infinite cost: the hard constraints of the model contradict each other")
-    marginals = _distribute(tree, allowed, energy.n_labels)
+    marginals = _distribute(tree, reduced.allowed, energy.n_labels)
     return Exact(log_z, marginals.reshape(*energy.shape, energy.n_labels), order.treewidth, table_bytes)
 
 

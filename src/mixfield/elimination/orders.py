@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-_Graph = dict[int, set[int]]
+Graph = dict[int, set[int]]  # neighbours of each variable
 _Rule = Literal["fill", "weight", "given"]
 _RETRIES: tuple[_Rule, ...] = ("weight", "fill", "fill", "fill", "given", *("fill",) * 55)
 
@@ -54,12 +54,7 @@ def best_order(sizes: Sequence[int], scopes: Iterable[tuple[int, ...]], memory: 
     scopes : variables of each table.
     memory : bytes that the tables may take; an order far beyond that is not improved.
     """
-    graph: _Graph = {v: set() for v, size in enumerate(sizes) if size > 1}
-    for variables in scopes:
-        for v in variables:
-            graph[v].update(variables)
-    for v, neighbours in graph.items():
-        neighbours.discard(v)
+    graph = adjacent_variables(sizes, scopes)
     ties = list(range(len(sizes)))
     best = _greedy_order(graph, sizes, "fill", ties)
     rng = random.Random(0)
@@ -70,6 +65,17 @@ def best_order(sizes: Sequence[int], scopes: Iterable[tuple[int, ...]], memory: 
     return best
 
 
+def adjacent_variables(sizes: Sequence[int], scopes: Iterable[tuple[int, ...]]) -> Graph:
+    """Neighbours of each variable with more than one label."""
+    graph: Graph = {v: set() for v, size in enumerate(sizes) if size > 1}
+    for scope in scopes:
+        for v in scope:
+            graph[v].update(scope)
+    for v, neighbours in graph.items():
+        neighbours.discard(v)
+    return graph
+
+
 def _n_retries(order: Order, memory: float) -> int:
     """How many other orders to try: a step of that takes as long as some hundred table entries."""
     if order.message_bytes > 64 * memory:
@@ -77,7 +83,7 @@ def _n_retries(order: Order, memory: float) -> int:
     return min(order.message_bytes // (3200 * order.effort), 500_000 // order.effort)
 
 
-def _score(rule: _Rule, v: int, fill: dict[int, int], graph: _Graph, sizes: Sequence[int]) -> float:
+def _score(rule: _Rule, v: int, fill: dict[int, int], graph: Graph, sizes: Sequence[int]) -> float:
     """The lowest is next: missing edges, log of the size of the clique table, or place in the order given."""
     if rule == "fill":
         return fill[v]
@@ -86,14 +92,14 @@ def _score(rule: _Rule, v: int, fill: dict[int, int], graph: _Graph, sizes: Sequ
     return v
 
 
-def _greedy_order(graph: _Graph, sizes: Sequence[int], rule: _Rule, ties: Sequence[int]) -> Order:
+def _greedy_order(graph: Graph, sizes: Sequence[int], rule: _Rule, ties: Sequence[int]) -> Order:
     """Eliminate the variable of lowest score, make its neighbours adjacent to each other, and repeat."""
     graph = {v: set(neighbours) for v, neighbours in graph.items()}
-    fill = {v: _missing_pairs(graph, v) for v in graph}
+    fill = {v: missing_pairs(graph, v) for v in graph}
     score = {v: _score(rule, v, fill, graph, sizes) for v in graph}
     heap = [(score[v], ties[v], v) for v in graph]
     heapq.heapify(heap)
-    separators: _Graph = {}
+    separators: Graph = {}
     effort = 1
     while graph:
         lowest, _, v = heapq.heappop(heap)
@@ -110,14 +116,14 @@ def _greedy_order(graph: _Graph, sizes: Sequence[int], rule: _Rule, ties: Sequen
     return _measured(separators, sizes, effort)
 
 
-def _missing_pairs(graph: _Graph, v: int) -> int:
+def missing_pairs(graph: Graph, v: int) -> int:
     """The fill of v: how many pairs of its neighbours are not adjacent."""
     neighbours = graph[v]
     adjacent = sum(len(neighbours & graph[u]) for u in neighbours)  # each pair twice
     return (len(neighbours) * (len(neighbours) - 1) - adjacent) // 2
 
 
-def _join_neighbours(graph: _Graph, fill: dict[int, int], v: int) -> set[int]:
+def _join_neighbours(graph: Graph, fill: dict[int, int], v: int) -> set[int]:
     """Add the missing edges among the neighbours of v and update the fills; returns the variables that may change."""
     changed = set(graph[v])
     for a, b in combinations(sorted(graph[v]), 2) if fill[v] else ():
@@ -136,7 +142,7 @@ def _join_neighbours(graph: _Graph, fill: dict[int, int], v: int) -> set[int]:
     return changed
 
 
-def _remove(graph: _Graph, fill: dict[int, int], v: int) -> set[int]:
+def _remove(graph: Graph, fill: dict[int, int], v: int) -> set[int]:
     """Remove v, whose neighbours are all adjacent, and update the fills; returns the neighbours."""
     neighbours = graph.pop(v)
     for u in neighbours:
@@ -145,7 +151,7 @@ def _remove(graph: _Graph, fill: dict[int, int], v: int) -> set[int]:
     return neighbours
 
 
-def _measured(separators: _Graph, sizes: Sequence[int], effort: int) -> Order:
+def _measured(separators: Graph, sizes: Sequence[int], effort: int) -> Order:
     """The order with sorted separators and the size of its messages."""
     rank = {v: position for position, v in enumerate(separators)}
     ordered = {v: tuple(sorted(scope, key=rank.__getitem__, reverse=True)) for v, scope in separators.items()}

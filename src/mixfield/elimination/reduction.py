@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,35 @@ class FactorModel(Protocol):
 
     def factors(self) -> Sequence[tuple[tuple[int, ...], NDArray[np.floating[Any]]]]:
         """Cost tables with the variables of their axes; ``+inf`` forbids a state, no variables make a constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedModel:
+    """Log-potentials of a factor model, over the variables that have a choice.
+
+    Attributes
+    ----------
+    allowed : the labels of each variable that can occur.
+    constant : sum of the log-potentials without a choice.
+    tables : the others, over the allowed labels; none has all the variables of another.
+    """
+
+    allowed: list[Labels]
+    constant: float
+    tables: list[Factor]
+
+    @property
+    def sizes(self) -> list[int]:
+        """(n,) number of allowed labels of each variable."""
+        return [len(labels) for labels in self.allowed]
+
+
+def reduced_model(model: FactorModel) -> ReducedModel:
+    """The model without labels that cannot occur; raises an `InfeasibleError` if a variable has no other."""
+    counts, factors = checked_tables(model)
+    allowed = allowed_labels(counts, factors)
+    constant, tables = log_potentials(factors, allowed)
+    return ReducedModel(allowed, constant, absorb(tables))
 
 
 def checked_tables(energy: FactorModel) -> tuple[list[int], list[Factor]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mixfield.errors import CalibrationWarning
 from mixfield.io.calibration import Size, read_camera
-from mixfield.scene.camera import Calibrated, Camera
+from mixfield.scene.camera import Calibrated, Camera, Floats
 
 StrPath = str | os.PathLike[str]
 
@@ -38,6 +38,13 @@ def unit_name(unit: float) -> str:
     return next((name for name, value in UNITS.items() if value == unit), f"{unit:g} m")
 
 
+def visible_ground(camera: Camera, top: float) -> Floats:
+    """(k, 2) points of the ground at a grid of pixels between ``top``, a share of the height, and 0.95 of it."""
+    x, y = np.meshgrid(np.linspace(0.1, 0.9, 9) * camera.width, np.linspace(top, 0.95, 9) * camera.height)
+    points = camera.to_ground(np.stack([x, y], axis=-1)).reshape(-1, 2)
+    return np.asarray(points[np.isfinite(points).all(1)])
+
+
 def _doubt(camera: Camera) -> float:
     """Logarithm of the height of a camera, or the extent of its ground, over what is typical."""
     if isinstance(camera, Calibrated):
@@ -49,7 +56,5 @@ def _doubt(camera: Camera) -> float:
 
 def _extent(camera: Camera) -> float:
     """Median distance of ground points in the lower half of the picture from their centre, times two."""
-    x, y = np.meshgrid(np.linspace(0.1, 0.9, 9) * camera.width, np.linspace(0.5, 0.95, 9) * camera.height)
-    points = camera.to_ground(np.stack([x, y], axis=-1)).reshape(-1, 2)
-    points = points[np.isfinite(points).all(1)]
+    points = visible_ground(camera, 0.5)
     return 0.0 if len(points) == 0 else 2 * float(np.median(np.linalg.norm(points - np.median(points, 0), axis=1)))

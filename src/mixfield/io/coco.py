@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._labels import label_name
+
 Labels = NDArray[np.integer[Any]]
 Document = dict[str, Any]
 
@@ -127,4 +129,4 @@ def _categories(images: Sequence[LabelledImage], names: Sequence[str]) -> list[D
     """All named labels, and those that occur."""
     present = {label for image in images for labels in image.labelings for label in np.unique(labels).tolist()}
     every = sorted(present | set(range(len(names))))
-    return [{"id": k, "name": names[k] if k < len(names) else f"label {k}"} for k in every]
+    return [{"id": k, "name": label_name(k, names)} for k in every]

@@ -29,11 +29,10 @@ def write_mot(path: StrPath, detections: Mapping[int, ArrayLike], scene: Scene, 
     view : index of the view whose boxes are written.
     """
     lines = []
-    centres = scene.ground.centres().reshape(-1, 2)
-    boxes = scene.views[view].boxes
     for frame, positions in sorted(detections.items()):
-        for identity, (x, y) in enumerate(np.asarray(positions, np.float64).reshape(-1, 2)):
-            box = boxes[np.argmin(np.linalg.norm(centres - (x, y), axis=-1))].tolist()
+        points = np.asarray(positions, np.float64).reshape(-1, 2)
+        boxes = scene.views[view].boxes[scene.ground.cells_at(points)].tolist()
+        for identity, (box, (x, y)) in enumerate(zip(boxes, points, strict=True)):
             lines.append(mot_line(frame, identity, box, "1", x, y))
     _files.write_text(path, "".join(lines))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,11 @@ def read_names(path: StrPath) -> tuple[str, ...]:
     if not text:
         raise FileFormatError(f"{path} holds no names; give one a line")
     return _checked(path, text.split("\n"))
+
+
+def first_names(paths: Iterable[Path]) -> tuple[str, ...]:
+    """The names in the first file that exists, none if there is no such file."""
+    return next((read_names(path) for path in paths if path.is_file()), ())
 
 
 def names_in_scores(path: StrPath) -> tuple[str, ...]:

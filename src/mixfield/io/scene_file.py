@@ -35,6 +35,7 @@ from mixfield import _arrays, _files
 from mixfield.apps.heights import with_heights
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.io import calibration, opencv
+from mixfield.io.calibration_unit import visible_ground
 from mixfield.io.camera_folder import CalibrationFiles
 from mixfield.io.documents import read_toml
 from mixfield.io.footage import CameraFootage, Footage
@@ -159,9 +160,7 @@ def visible_area(cameras: Sequence[Camera]) -> tuple[float, float, float, float]
 
 def _visible_points(camera: Camera) -> NDArray[np.float64]:
     """(k, 2) ground points of a grid of pixels, at most `MAX_DISTANCE` from their median."""
-    x, y = np.meshgrid(np.linspace(0.1, 0.9, 9) * camera.width, np.linspace(0.4, 0.95, 9) * camera.height)
-    points = camera.to_ground(np.stack([x, y], axis=-1)).reshape(-1, 2)
-    points = points[np.isfinite(points).all(1)]
+    points = visible_ground(camera, 0.4)
     if len(points) == 0:
         return points
     return np.asarray(points[np.linalg.norm(points - np.median(points, axis=0), axis=-1) < MAX_DISTANCE])

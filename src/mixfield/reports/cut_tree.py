@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._labels import label_name
 from mixfield.mixture.node import Node
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports.page import percent, section
@@ -148,11 +149,10 @@ def _cut(child: Node, runs: Runs, names: Sequence[str]) -> dict[str, Any]:
     assert constraint is not None
     labels, counts = np.unique(constraint.labels, return_counts=True)
     frequent = labels[np.argsort(-counts)[:LISTED_LABELS]].tolist()
-    listed = [names[v] if v < len(names) else f"label {v}" for v in frequent]
     return {
         "size": len(constraint.group),
         "count": constraint.count,
-        "labels": ", ".join(listed) + (", ..." if len(labels) > LISTED_LABELS else ""),
+        "labels": ", ".join(label_name(v, names) for v in frequent) + (", ..." if len(labels) > LISTED_LABELS else ""),
         "first": constraint.group[:LISTED_VARIABLES].tolist(),
         "temperature": child.temperature,
         "group": runs(constraint.group),

@@ -11,22 +11,22 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._labels import label_name
 from mixfield.errors import FileFormatError
 from mixfield.io.documents import read_json
 from mixfield.io.images import read_image, read_label_map
-from mixfield.io.names import read_names
+from mixfield.io.names import first_names
 from mixfield.reports.about import two_probabilities
 from mixfield.reports.data_uri import photo_uri, subsampled
 from mixfield.reports.doubt import expected_error_of_modes
 from mixfield.reports.page import Page, html_table, legend, number_of, percent, section
-from mixfield.reports.segmentation import NAMES
+from mixfield.reports.segmentation import IMAGE, NAMES, RESULT, SUMMARY
 from mixfield.reports.segmentation_figure import changed_overlay, displayed, label_overlay
 
 Progress = Callable[[int, int], None]
 
 THUMB_SIDE = 320  # pixels
 MAX_CARDS = 120  # images with thumbnails; the others are in the table only
-SUMMARY, RESULT = "summary.json", "result.npz"
 
 
 @dataclass(frozen=True)
@@ -100,22 +100,16 @@ def gallery_page(folder: Path, *, title: str, progress: Progress | None = None) 
     progress : called with the number of images done and the number of all.
     """
     images = segmented_images(folder)
-    names = _names(images)
+    names = first_names(image.folder / NAMES for image in images)
     cards = []
     for done, image in enumerate(images[:MAX_CARDS], 1):
         cards.append(_card(image))
         if progress is not None:
             progress(done, min(len(images), MAX_CARDS))
     labels = sorted({label for image in images for label in image.labels})
-    key = legend({label: names[label] if label < len(names) else f"label {label}" for label in labels})
+    key = legend({label: label_name(label, names) for label in labels})
     body = f'<section aria-label="images">{key}<div class="gallery">{"".join(cards)}</div></section>{_table(images)}'
     return Page(title=title, kind="gallery", lead=_lead(images), body=body).html()
-
-
-def _names(images: Sequence[SegmentedImage]) -> tuple[str, ...]:
-    """Names of the labels, from the first result that has them."""
-    files = (image.folder / NAMES for image in images)
-    return next((read_names(file) for file in files if file.is_file()), ())
 
 
 def _lead(images: Sequence[SegmentedImage]) -> str:
@@ -132,7 +126,7 @@ def _lead(images: Sequence[SegmentedImage]) -> str:
 def _card(image: SegmentedImage) -> str:
     """The image with mode 1, and where the next mode differs."""
     name = escape(image.folder.name)
-    photo = displayed(read_image(image.folder / "image.png"))
+    photo = displayed(read_image(image.folder / IMAGE))
     first = read_label_map(image.folder / "mode_1.png").astype(np.int64)
     pictures = [_figure(label_overlay(photo, first), f"mode 1, {percent(image.weights[0])}", name)]
     if len(image.weights) > 1:

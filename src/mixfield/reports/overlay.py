@@ -71,9 +71,7 @@ def _camera(picture: Image, scene: Scene, c: int, people: Floats, in_all: Positi
     cv2, view = opencv.library(), scene.views[c]
     scale = HEIGHT / view.height
     canvas = cv2.resize(_as_bgr(picture), (round(view.width * scale), HEIGHT), interpolation=cv2.INTER_AREA)
-    centres = scene.ground.centres().reshape(-1, 2)
-    for position in people:
-        box = view.boxes[np.argmin(np.linalg.norm(centres - position, axis=-1))] * scale
+    for position, box in zip(people, view.boxes[scene.ground.cells_at(people)] * scale, strict=True):
         left, top, right, bottom = (round(float(v)) for v in box)
         if right > left:
             cv2.rectangle(canvas, (left, top), (right - 1, bottom - 1), _person_color(position, in_all), 2)

@@ -116,7 +116,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]], *, caption: st
 
 def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str) -> str:
     """The same of cells that are HTML already."""
-    lines = [f"<tr>{_row_heading(first)}{''.join(map(_cell, rest))}</tr>" for first, *rest in rows]
+    lines = [
+        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>' for first, *rest in rows
+    ]
     return (
         f'<div class="scroll"><table><caption>{escape(caption)}</caption>'
         f"<thead><tr>{column_headings(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
@@ -148,14 +150,6 @@ def legend(names: Mapping[int, str]) -> str:
 def notes(texts: Sequence[str]) -> str:
     """Notes on a result, as HTML."""
     return "".join(f'<p class="note">Note: {escape(text)}</p>' for text in texts)
-
-
-def _row_heading(content: str) -> str:
-    return f'<th scope="row">{content}</th>'
-
-
-def _cell(content: str) -> str:
-    return f"<td>{content}</td>"
 
 
 def _static(name: str) -> str:

@@ -134,12 +134,10 @@ def common_positions(found: Sequence[Floats]) -> Positions:
 
 def _boxes(people: Floats, scene: Scene, in_all: Positions) -> list[list[int]]:
     """Camera, left, top, right, bottom and whether every mode has the person, for each visible box."""
-    columns = scene.ground.shape[1]
     boxes = []
-    for position in people:
-        column, row = np.floor((position - scene.ground.origin) / scene.ground.cell).astype(int).tolist()
+    for position, cell in zip(people, scene.ground.cells_at(people).tolist(), strict=True):
         for c, view in enumerate(scene.views):
-            left, top, right, bottom = view.boxes[row * columns + column].tolist()
+            left, top, right, bottom = view.boxes[cell].tolist()
             if right > left:
                 boxes.append([c, left, top, right, bottom, int(tuple(position) in in_all)])
     return boxes

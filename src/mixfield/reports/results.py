@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 from mixfield import _npy
 from mixfield.errors import MixfieldError
-from mixfield.io.detection_run import DetectionRun
+from mixfield.io.detection_run import load_posteriors
 from mixfield.io.images import read_image, read_label_map
-from mixfield.io.names import read_names
+from mixfield.io.names import first_names
 from mixfield.io.scene_file import read_footage, read_scene
 from mixfield.io.tracks import TrackSidecar, read_csv, read_sidecar
 from mixfield.mixture.posterior import load
 from mixfield.reports.field_page import field_page
 from mixfield.reports.gallery_page import gallery_page
 from mixfield.reports.people_page import people_page
-from mixfield.reports.segmentation import LEVELS_PER_BIT, NAMES, STROKES, SUPERPIXELS, UNKNOWN
+from mixfield.reports.segmentation import IMAGE, LEVELS_PER_BIT, NAMES, RESULT, STROKES, SUPERPIXELS, UNKNOWN
 from mixfield.reports.segmentation_page import segmentation_page
 from mixfield.reports.track_table import TrackTable
 from mixfield.reports.video_file import read_video
 from mixfield.reports.video_page import video_page
 from mixfield.scene.scene import Scene
 
-VIDEO, RESULT, FRAMES = "video.npz", "result.npz", "frame_*.npz"
+VIDEO, FRAMES = "video.npz", "frame_*.npz"
 
 Progress = Callable[[int, int], None]
 StrPath = str | PathLike[str]
@@ -83,17 +83,17 @@ def _posterior(path: Path, image: Path | None, title: str | None) -> str:
 def _segmentation(folder: Path, image: Path | None, title: str) -> str:
     """The page of a folder of `write_segmentation`; all files but the posterior may be absent."""
     posterior = load(folder / RESULT)
-    photo = image or folder / "image.png"
+    photo = image or folder / IMAGE
     if not photo.is_file():
         return field_page(posterior, title=title)
-    gap, superpixels, names = folder / "entropy_gap.png", folder / SUPERPIXELS, folder / NAMES
+    gap, superpixels = folder / "entropy_gap.png", folder / SUPERPIXELS
     return segmentation_page(
         posterior,
         read_image(photo),
         gap=read_image(gap) / LEVELS_PER_BIT if gap.is_file() else None,
         pixels=_npy.read_npy(superpixels, "does not hold superpixels") if superpixels.is_file() else None,
         scribbles=_scribbles(folder / STROKES),
-        names=read_names(names) if names.is_file() else (),
+        names=first_names([folder / NAMES]),
         title=title,
     )
 
@@ -126,7 +126,7 @@ def _people(
         if progress is not None:
             progress(done, len(numbers))
     table = None if tracks is None else _tracks(Path(tracks), numbers, scene)
-    return people_page(DetectionRun(folder, scene).load(numbers), scene, pictures=pictures, tracks=table, title=title)
+    return people_page(load_posteriors(folder, numbers), scene, pictures=pictures, tracks=table, title=title)
 
 
 def _as_rgb(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:

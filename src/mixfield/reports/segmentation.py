@@ -22,6 +22,7 @@ from mixfield.reports.segmentation_figure import displayed, segmentation_figure
 Bits = NDArray[np.float64]
 
 LEVELS_PER_BIT = 100  # grey levels of entropy.png and entropy_gap.png
+IMAGE, RESULT, SUMMARY = "image.png", "result.npz", "summary.json"
 SUPERPIXELS, STROKES, NAMES = "superpixels.npy", "scribbles.png", "labels.txt"
 UNKNOWN = 255  # in scribbles.png
 SETTLED = "settled.png"
@@ -95,15 +96,15 @@ def write_segmentation(
     given = given or Given()
     folder.mkdir(parents=True, exist_ok=True)
     _write_labels(folder, posterior)
-    write_image(folder / "image.png", displayed(image))
+    write_image(folder / IMAGE, displayed(image))
     doubt = doubt_of(posterior, gap)
     _write_doubt(folder, doubt)
     with _files.draft(folder / "figure.png") as draft:
         segmentation_figure(image, posterior, doubt, names=given.names).save(draft, format="PNG")
-    posterior.save(folder / "result.npz", compact=True)
+    posterior.save(folder / RESULT, compact=True)
     _write_given(folder, given)
     summary = segmentation_facts(posterior, given.names)
-    _files.write_text(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
+    _files.write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
     return summary
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixfield._labels import label_name
 from mixfield._pictures import intensities
 from mixfield.apps.questions import questions
 from mixfield.mixture.posterior import MixturePosterior
@@ -57,7 +58,7 @@ def segmentation_figure(
         scale = f"dark 0 to bright {doubt.maximum:.1f} bits"
         panels.append(Panel(TITLES[doubt.kind], scale, ramp(doubt.bits / doubt.maximum)))
     colors = label_colors()
-    keys = [Key(_color(colors[label]), _name(label, names)) for label in np.unique(labelings).tolist()]
+    keys = [Key(_color(colors[label]), label_name(label, names)) for label in np.unique(labelings).tolist()]
     return compose(panels, columns=min(COLUMNS, len(panels)), keys=keys)
 
 
@@ -101,10 +102,6 @@ def _light(grey: NDArray[np.float64]) -> NDArray[np.float64]:
 def _color(row: NDArray[np.uint8]) -> Color:
     red, green, blue = row.tolist()
     return red, green, blue
-
-
-def _name(label: int, names: Sequence[str]) -> str:
-    return names[label] if label < len(names) else f"label {label}"
 
 
 def _borders(labels: Labels) -> NDArray[np.bool_]:

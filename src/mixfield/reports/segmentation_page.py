@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixfield._runs import runs_of
 from mixfield.io.images import pascal_palette
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.reports import palette
@@ -18,7 +19,7 @@ from mixfield.reports.data_uri import photo_uri, png_uri, sampling_step, subsamp
 from mixfield.reports.doubt import NAMES, TEXTS, Doubt, doubt_of
 from mixfield.reports.page import Page, html_table, legend, notes, percent, section, table, weight_bar
 from mixfield.reports.segmentation_figure import displayed
-from mixfield.reports.segmentation_planes import PixelPosterior, indices_of, pixel_posterior, planes, runs
+from mixfield.reports.segmentation_planes import PixelPosterior, indices_of, pixel_posterior, planes
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -99,7 +100,7 @@ def _facts(view: PixelPosterior, step: int) -> dict[str, Any]:
         "colors": COLORS,
         "tree": tree_facts(
             posterior,
-            lambda group: runs(np.isin(variables.ravel(), group)),
+            lambda group: runs_of(np.flatnonzero(np.isin(variables, group))).ravel().tolist(),
             [view.name(v) for v in range(view.n_labels)],
         ),
     }

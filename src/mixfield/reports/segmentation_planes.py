@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._labels import label_name
 from mixfield.errors import MixfieldError
 from mixfield.mixture.posterior import MixturePosterior
 
@@ -68,7 +69,7 @@ class PixelPosterior:
 
     def name(self, label: int) -> str:
         """The name of a label."""
-        return self.names[label] if label < len(self.names) else f"label {label}"
+        return label_name(label, self.names)
 
 
 def pixel_posterior(
@@ -113,13 +114,6 @@ def indices_of(labels: NDArray[np.integer], listed: Ints) -> Bytes:
     table = np.full(MAX_LABELS + 1, NOT_LISTED, np.uint8)
     table[listed] = np.arange(len(listed))
     return table[np.where((labels >= 0) & (labels < MAX_LABELS), labels, MAX_LABELS)]
-
-
-def runs(chosen: NDArray[np.bool_]) -> list[int]:
-    """Start, length, start, length, ... of the intervals in which ``chosen`` (n,) is true."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8)))
-    starts, ends = edges[::2], edges[1::2]
-    return np.stack([starts, ends - starts], axis=1).ravel().tolist()
 
 
 def _relative_to_first(levels: list[Bytes]) -> list[Bytes]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
+from mixfield._labels import label_name
 from mixfield.errors import MixfieldError
 from mixfield.reports.data_uri import photo_uri, png_uri, subsampled
 from mixfield.reports.page import Page, legend, percent
@@ -73,7 +74,7 @@ def video_page(
         raise MixfieldError("frames must contain at least one frame, got none")
     facts = [_facts(frame, t) for t, frame in enumerate(frames)]
     present = np.unique(np.concatenate([np.unique(np.asarray(frame.modes)) for frame in frames])).tolist()
-    labels = {v: names[v] if v < len(names) else f"label {v}" for v in present if 0 < v < MAX_LABELS}
+    labels = {v: label_name(v, names) for v in present if 0 < v < MAX_LABELS}
     return Page(
         title=title,
         kind="video",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays
 from mixfield.errors import MixfieldError
@@ -51,6 +51,12 @@ class Ground:
         return np.stack(
             [self.origin[0] + (columns + 0.5) * self.cell, self.origin[1] + (rows + 0.5) * self.cell], axis=-1
         )
+
+    def cells_at(self, points: ArrayLike) -> NDArray[np.int64]:
+        """(...) numbers of the cells, in C order, at points (..., 2) in metres; the nearest ones beyond the border."""
+        places = np.floor((np.asarray(points, np.float64) - self.origin) / self.cell)
+        column, row = np.moveaxis(np.clip(places, 0, np.array(self.shape[::-1]) - 1).astype(np.int64), -1, 0)
+        return np.asarray(row * self.shape[1] + column)
 
     def border(self) -> NDArray[np.bool_]:
         """(rows, columns) cells on the border of the rectangle."""

@@ -81,5 +81,5 @@ def choose_modes(
         state = search.certify(state)
     assert state.multipliers is not None
     grid = state.grid
-    paths = tuple(Path(int(grid.frame[nodes[0]]), grid.cell[nodes]) for nodes in state.flow.paths())
+    paths = tuple(Path(int(grid.frame[path[0]]), grid.cell[path]) for path in state.flow.paths())
     return ModeChoice(state.modes, paths, state.cost, state.bound, state.multipliers)

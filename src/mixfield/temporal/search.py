@@ -4,7 +4,7 @@
 (relaxation.py); cells that this flow uses enter the program, until both bounds agree.  The fractions are rounded to an
 answer, and modes whose reduced cost exceeds the gap are ruled out, which often leaves one per frame.
 
-`solve_restricted` looks for a better answer by the integer program on these cells.
+`improve` looks for a better answer by the integer program on these cells.
 
 `certify` closes the gap: cells whose reduced cost exceeds it are on no better answer, and the integer program on all
 others is small.
@@ -70,10 +70,12 @@ class State:
 
     @property
     def gap(self) -> float:
+        """Distance of the best answer from the bound."""
         return self.cost - self.bound
 
     @property
     def proven(self) -> bool:
+        """Whether no answer is better, up to rounding."""
         return self.gap <= self.slack
 
     @property

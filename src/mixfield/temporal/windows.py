@@ -144,26 +144,19 @@ class WindowStream:
         return [self._solve(window, len(window), last=True)] if window else []
 
     def _solve(self, window: list[FrameCosts], kept: int, last: bool) -> Segment:
-        segment, self._boundary = _solve(window, kept, last, self._motion, self._boundary, self._limits)
-        return segment
-
-
-def _solve(
-    window: list[FrameCosts], kept: int, last: bool, motion: Motion, boundary: _Boundary, limits: Limits
-) -> tuple[Segment, _Boundary]:
-    """Solve one window and keep its first frames."""
-    costs = stack(window)
-    if boundary.frame == 0:
-        choice = choose_modes(costs, motion, nodes=limits.nodes, time_limit=limits.seconds)
-    else:
-        choice = _continue_tracks(costs, motion, boundary, limits)
-    paths, alive, identities = _identify(choice, boundary, kept)
-    price, bound = _bound(costs, choice.multipliers, kept, last, motion, boundary)
-    if boundary.frame == 0 and last:
-        bound = max(bound, choice.bound)
-    cost = _cost(costs, choice.modes[:kept], paths, motion, boundary)
-    segment = Segment(boundary.frame, choice.modes[:kept], paths, cost, bound)
-    return segment, _Boundary(boundary.frame + kept, alive, price, identities)
+        """Solve one window and keep its first frames."""
+        costs, motion, boundary, limits = stack(window), self._motion, self._boundary, self._limits
+        if boundary.frame == 0:
+            choice = choose_modes(costs, motion, nodes=limits.nodes, time_limit=limits.seconds)
+        else:
+            choice = _continue_tracks(costs, motion, boundary, limits)
+        paths, alive, identities = _identify(choice, boundary, kept)
+        price, bound = _bound(costs, choice.multipliers, kept, last, motion, boundary)
+        if boundary.frame == 0 and last:
+            bound = max(bound, choice.bound)
+        cost = _cost(costs, choice.modes[:kept], paths, motion, boundary)
+        self._boundary = _Boundary(boundary.frame + kept, alive, price, identities)
+        return Segment(boundary.frame, choice.modes[:kept], paths, cost, bound)
 
 
 def _continue_tracks(costs: ModeCosts, motion: Motion, boundary: _Boundary, limits: Limits) -> ModeChoice:

@@ -17,41 +17,31 @@ from mixfield.torch.field import ImageField, ParameterGradient, Parameters, Sett
 
 T = TypeVar("T")
 
+BANDWIDTHS = 6  # their place among the arguments of `MeanField` and `ModeFields`
+
 
 class MeanField(torch.autograd.Function):
-    """Log-marginals (B, L, *shape) of logits (B, L, *shape) and images after the updates of a layer.
+    """Log-marginals (B, L, *shape) after the updates of a layer; the arguments are those of `fields_of`.
 
     The memory of a tensor on the CPU is read in place.  The result is contiguous: `nll_loss` refuses labels last.
     """
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        settings: Settings,
-        keep: bool,
-        images: torch.Tensor | None,
-        logits: torch.Tensor,
-        exponent: torch.Tensor,
-        weights: torch.Tensor,
-        bandwidths: torch.Tensor,
-        compatibility: torch.Tensor | None,
-    ) -> torch.Tensor:
-        fields = fields_of(settings, images, logits, exponent, weights, bandwidths, compatibility)
+    def forward(ctx: Any, settings: Settings, keep: bool, *arguments: Any) -> torch.Tensor:
+        fields, logits = fields_of(settings, *arguments), arguments[1]
         unroll = keep and settings.gradient == "unrolled"
         runs = for_each(lambda b: fields[b].run(keep=unroll), len(fields))
         log_q = log_marginals(runs, logits)
         if keep:
             ctx.fields, ctx.couplings, ctx.histories = fields, [r.couplings for r in runs], [r.history for r in runs]
-            ctx.save_for_backward(
-                log_q, logits
-            )  # the fields refer to the logits: PyTorch checks that they are unchanged
+            ctx.save_for_backward(log_q, logits)  # the fields refer to the logits: PyTorch checks that they stay
         return log_q
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, log_bar: torch.Tensor) -> tuple[Any, ...]:
         log_q, _ = ctx.saved_tensors
-        planes, bars, wanted = log_q.numpy(), log_bar.numpy(), ctx.needs_input_grad[6]
+        planes, bars, wanted = log_q.numpy(), log_bar.numpy(), ctx.needs_input_grad[BANDWIDTHS]
 
         def pull_back(b: int) -> ParameterGradient:
             field: ImageField = ctx.fields[b]

@@ -19,7 +19,7 @@ from mixfield.solvers.dense_gradients import FieldGradient, bound, implicit
 from mixfield.solvers.dense_run import Run, run_from, run_updates_exactly
 from mixfield.torch.dense_crf import DenseCRF
 from mixfield.torch.field import ImageField, ParameterGradient, Settings
-from mixfield.torch.mean_field import as_tensors, fields_of, for_each
+from mixfield.torch.mean_field import BANDWIDTHS, as_tensors, fields_of, for_each
 
 HELD = 0.05  # change of a marginal by one more update, above which a multiplier holds a mode in its cell
 SMALLEST = 1e-14  # probability of a label in such a mode
@@ -107,12 +107,11 @@ class _Found:
 
 
 class ModeFields(torch.autograd.Function):
-    """Log-marginals (B, K, L, *shape) and bounds (B, K) of the modes of a batch."""
+    """Log-marginals (B, K, L, *shape) and bounds (B, K) of the modes of a batch; arguments as for `MeanField`."""
 
     @staticmethod
     def forward(ctx: Any, settings: Settings, n_modes: int, *arguments: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        images, logits, *parameters = arguments
-        fields = fields_of(settings, images, logits, *parameters)
+        fields, logits = fields_of(settings, *arguments), arguments[1]
         found = for_each(lambda b: _modes(fields[b], settings, n_modes), len(fields))
         ctx.fields, ctx.found, ctx.dtype = fields, found, logits.dtype
         bounds = torch.tensor([_padded(one.bounds, n_modes, -np.inf) for one in found], dtype=logits.dtype)
@@ -124,7 +123,7 @@ class ModeFields(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, log_bar: torch.Tensor, bound_bar: torch.Tensor) -> tuple[Any, ...]:
         bars, scalars = log_bar.numpy(), bound_bar.numpy()
-        bandwidths = ctx.needs_input_grad[6]
+        bandwidths = ctx.needs_input_grad[BANDWIDTHS]
         _check_bound_gradients(scalars, ctx.found)
 
         def pull_back(b: int) -> ParameterGradient:

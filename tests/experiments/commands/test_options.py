@@ -31,3 +31,11 @@ def test_measured_makes_and_loads(tmp_path):
 def test_command_line():
     assert options.command_line("x") == "python -m experiments x"
     assert options.command_line("x", quick=True) == "python -m experiments x --quick"
+
+
+def test_calls_are_counted():
+    done = []
+    advance = options.counted(done.append)
+    for name in "abc":
+        advance(name)
+    assert done == [1, 2, 3]

@@ -195,11 +195,3 @@ def test_an_output_folder_that_is_a_file(tmp_path):
     (tmp_path / "o").write_text("")
     with pytest.raises(BatchError, match="cannot write to"):
         Manifest(tmp_path / "o", None)
-
-
-@pytest.mark.parametrize("length", [0, 10, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 3 << 16])
-def test_lines_of_any_length_end_at_their_newline(tmp_path, length):
-    path = tmp_path / "lines"
-    path.write_bytes(b"a" * length + b"\nsecond\n")
-    with path.open("rb", buffering=0) as file:
-        assert manifest._read_line(file) == b"a" * length + b"\n"

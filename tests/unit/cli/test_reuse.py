@@ -21,7 +21,7 @@ from mixfield.cli import app
 from mixfield.cli.segment_images import SegmentImage
 from mixfield.cli.video_frames import SegmentFrame
 from mixfield.errors import MixfieldError
-from mixfield.io.detection_run import DetectionRun
+from mixfield.io.detection_run import DetectionTask
 from mixfield.io.footage import CameraFootage, Footage
 
 
@@ -237,10 +237,10 @@ def test_every_field_is_a_setting(work):
             assert replace(work, **{field.name: OTHER[field.name]}).settings() != work.settings(), field.name
 
 
-def test_the_method_of_background_subtraction_is_a_setting(tmp_path):
+def test_the_method_of_background_subtraction_is_a_setting():
     scene = mf.datasets.walking_people(1, 1, 1, rng=1).scene
     settings = [
-        DetectionRun(tmp_path, scene)._settings(Footage((CameraFootage(object(), masks, method),)))
+        DetectionTask(scene, Footage((CameraFootage(object(), masks, method),))).settings()
         for masks, method in ((None, "MOG2"), (None, "KNN"), (object(), "MOG2"), (object(), "KNN"))
     ]
     assert settings[0] != settings[1]

@@ -16,14 +16,14 @@ from typer.testing import CliRunner
 
 import mixfield as mf
 from mixfield.cli import app
-from mixfield.cli.terminal import Progress, counted, print_table, printable
+from mixfield.cli.terminal import Progress, print_table, printable
 
 COMMANDS = typer.main.get_command(app).commands
 UAI = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2\n2 1\n"
 
 STEPS = """
 import sys
-from mixfield.cli.terminal import Progress, counted, print_table, printable
+from mixfield.cli.terminal import Progress, print_table, printable
 with Progress("steps", 4, quiet="--json" in sys.argv) as advance:
     for step in range(1, 4):
         advance(step)
@@ -86,14 +86,6 @@ def test_tables_show_texts_as_they_are(capsys):
 def test_a_table_without_heads(capsys):
     print_table("t", ("", ""), [("a", 1)])
     assert "│ a │ 1 │" in capsys.readouterr().out
-
-
-def test_calls_are_counted():
-    done = []
-    advance = counted(done.append)
-    for name in "abc":
-        advance(name)
-    assert done == [1, 2, 3]
 
 
 def interrupted(*_, **__):

@@ -9,7 +9,7 @@ import pytest
 
 from mixfield.datasets import look_at
 from mixfield.io.calibration import read_camera
-from mixfield.io.calibration_unit import UNITS, guessed_unit, unit_name
+from mixfield.io.calibration_unit import UNITS, guessed_unit, unit_name, visible_ground
 from mixfield.scene.camera import FromHomography
 
 
@@ -50,3 +50,13 @@ def test_homographies_by_the_extent_of_their_ground(tmp_path):
 
 def test_names():
     assert [unit_name(unit) for unit in (1.0, 0.01, 0.001, 0.3048)] == ["m", "cm", "mm", "0.3048 m"]
+
+
+def test_visible_ground_is_in_the_picture_and_no_horizon():
+    upright = look_at((-2.0, -1.0, 2.5), (3.0, 3.0, 0.5), size=(320, 240), focal=300.0)
+    points = visible_ground(upright, 0.5)
+    pixels = upright.project(np.c_[points, np.zeros(len(points))])
+    share = pixels / (upright.width, upright.height)
+    assert 0 < len(points) <= 81
+    assert np.all((share > (0.1 - 1e-9, 0.5 - 1e-9)) & (share < (0.9 + 1e-9, 0.95 + 1e-9)))
+    assert len(visible_ground(upright, 0.0)) < 81

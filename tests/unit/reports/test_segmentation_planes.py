@@ -8,7 +8,7 @@ from page_examples import random_posterior
 
 import mixfield as mf
 from mixfield.errors import MixfieldError
-from mixfield.reports.segmentation_planes import NOT_LISTED, indices_of, pixel_posterior, planes, runs
+from mixfield.reports.segmentation_planes import NOT_LISTED, indices_of, pixel_posterior, planes
 
 
 def test_superpixels_are_spread_over_their_pixels():
@@ -39,11 +39,6 @@ def test_labels_that_are_never_probable_are_not_listed():
     view = pixel_posterior(mf.MixturePosterior((mf.Mode(q, 0.0),)), (2, 2), None, ())
     assert view.listed.tolist() == [1]
     assert indices_of(np.array([-1, 0, 1, 3, 300]), view.listed).tolist() == [*[NOT_LISTED] * 2, 0, *[NOT_LISTED] * 2]
-
-
-def test_runs_are_starts_and_lengths():
-    assert runs(np.array([True, True, False, True, False])) == [0, 2, 3, 1]
-    assert runs(np.zeros(3, bool)) == []
 
 
 def test_more_labels_than_a_byte_are_refused():

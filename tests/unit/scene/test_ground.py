@@ -16,6 +16,16 @@ def test_centres_are_x_and_y_of_the_cells():
     np.testing.assert_allclose(centres[:, 0, 1], [-0.75, -0.25])
 
 
+def test_points_are_in_the_cell_with_the_nearest_centre():
+    ground = Ground((7, 5), 0.3, (-1.2, 4.0))
+    centres = ground.centres().reshape(-1, 2)
+    points = np.random.default_rng(0).uniform(-3.0, 8.0, (4, 100, 2))  # also beyond the border
+    nearest = np.linalg.norm(centres - points[:, :, None], axis=-1).argmin(-1)
+    assert np.array_equal(ground.cells_at(points), nearest)
+    assert np.array_equal(ground.cells_at(centres), np.arange(35))
+    assert ground.cells_at(np.empty((0, 2))).shape == (0,)
+
+
 def test_border():
     assert Ground((3, 4), 1.0).border().sum() == 10
     assert not Ground((3, 4), 1.0).border()[1, 1:3].any()
