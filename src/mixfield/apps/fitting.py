@@ -34,6 +34,7 @@ from mixfield.apps.mode_calibration import (
     Modes,
     calibrated,
     held_out_loss,
+    root_first,
     summary,
 )
 from mixfield.apps.offers import Comparison
@@ -52,7 +53,7 @@ RESAMPLES, CALIBRATION_RESAMPLES = 2000, 200  # of the bootstrap of means, and o
 CALIBRATED = 200  # pixels of each image, of which the calibration error is measured
 MEAN_IOU = "mean IoU"  # row of the table
 SCORES_ALONE = FieldModel(1.0, None, NEUTRAL, NEUTRAL, Blend(0.0, 1.0))  # its marginals are the scores
-STEPS = 5  # of an image: one for the losses of the settings, the others for its modes
+STEPS = 10  # of an image: one for the losses of the settings, the others for its modes
 ALL = -1  # no fold is left out
 END: Any = object()  # of a source that ends before the others
 
@@ -261,12 +262,13 @@ def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
 def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver) -> dict[Choice, Modes]:
     """The modes of an image in the fields of some models, which have the same field of `search`."""
     given, any_model = (image.probs, image.picture), next(iter(models.values()))
+    options: dict[str, Any] = {"solver": solver, "progress": False}
     if any_model.search is None:
-        found = {one: model.modes(*given, SEARCHED, solver=solver, progress=False) for one, model in models.items()}
+        found = {one: root_first(model.modes(*given, SEARCHED, **options)) for one, model in models.items()}
     else:
-        stronger = any_model.stronger_modes(*given, SEARCHED, solver=solver, progress=False)
-        found = {one: model.alternatives(stronger, *given, solver=solver) for one, model in models.items()}
-    return {one: summary(image, posterior) for one, posterior in found.items()}
+        stronger = any_model.stronger_modes(*given, SEARCHED, **options)
+        found = {one: model.changed_modes(stronger, *given, solver=solver) for one, model in models.items()}
+    return {one: summary(image, modes) for one, modes in found.items()}
 
 
 def measured(name: str, before: Floats, after: Floats) -> Measure:

@@ -17,6 +17,7 @@ from mixfield.apps.offers import Comparison, list_length
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.calibration import Blend, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.solvers.mode import Mode
 
 Floats = NDArray[np.float64]
 
@@ -122,11 +123,15 @@ class Offered:
         return log_loss(self.mixture(blend), self.labels)
 
 
-def summary(image: Example, posterior: MixturePosterior) -> Modes:
-    """What `calibrated` needs of the modes of an annotated image."""
+def root_first(posterior: MixturePosterior) -> list[Mode]:
+    """The root mode, then the others as they are."""
     root = posterior.root_mode
-    order = [root, *(k for k in range(len(posterior.modes)) if k != root)]
-    labelings = posterior.labelings()[order]
+    return [posterior.modes[root], *(mode for k, mode in enumerate(posterior.modes) if k != root)]
+
+
+def summary(image: Example, modes: Sequence[Mode]) -> Modes:
+    """What `calibrated` needs of the modes of an annotated image, the root mode first."""
+    labelings = np.stack([mode.labeling() for mode in modes])
     truth, known = image.truth, image.truth != VOID
     right = [int(((labels == truth) & known).sum()) for labels in labelings]
     return Modes(
@@ -135,7 +140,7 @@ def summary(image: Example, posterior: MixturePosterior) -> Modes:
         np.array([image.iou(labels) for labels in labelings]),
         follow_image(labelings, 0, image.picture),
         Comparison.of(labelings),
-        np.stack([image.sampled(posterior.modes[k].marginals) for k in order]),
+        np.stack([image.sampled(mode.marginals) for mode in modes]),
         image.sampled(image.probs),
         label_frequencies(image.probs),
         image.labels,
