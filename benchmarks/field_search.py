@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from experiments.annotated import VOID, AnnotatedFolder
 from mixfield import Kernels, mean_field
+from mixfield.apps.field_choice import BLENDS, SETTINGS, Setting
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.fitting import BLENDS, SETTINGS, example
+from mixfield.apps.fitting import example
 from mixfield.apps.mode_calibration import NEUTRAL, Example, log_loss
 from mixfield.mixture.calibration import label_frequencies
 from mixfield.torch import DenseCRF
@@ -31,7 +32,6 @@ from mixfield.torch import DenseCRF
 DATA = Path(os.environ.get("MIXFIELD_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "segmentation"
 STEP = 3
 A, C = 0.2, 0.7  # first exponents of the blend
-Setting = tuple[float, Kernels]
 
 
 def photographs(every: int) -> list[Example]:
@@ -55,11 +55,6 @@ def losses(setting: Setting, images: Sequence[Example]) -> NDArray[np.float64]:
         evidence, shares = image.sampled(image.probs), label_frequencies(image.probs)
         rows.append([log_loss(blend.of(q, evidence, shares), image.labels) for blend in BLENDS])
     return np.mean(rows, 0)
-
-
-def scaled(kernels: Kernels) -> Kernels:
-    """Kernels for reduced images."""
-    return Kernels(kernels.smooth_sxy / STEP, kernels.smooth_weight, kernels.sxy / STEP, kernels.srgb, kernels.weight)
 
 
 def learned(setting: Setting, images: Sequence[Example], epochs: int) -> Setting:
@@ -93,7 +88,7 @@ def main() -> None:
     torch.manual_seed(0)
     images = photographs(options.every)
     train, test = images[::2], images[1::2]
-    settings = [(exponent, scaled(kernels)) for exponent, kernels in SETTINGS]
+    settings = [(exponent, kernels.reduced(STEP)) for exponent, kernels in SETTINGS]
     losses(settings[0], train[:1])  # compiles
     began = time.process_time()
     best = min(settings, key=lambda one: losses(one, train).min())

@@ -12,13 +12,13 @@ from scipy.special import log_softmax
 
 from experiments.annotated import VOID
 from experiments.belief.edges import straight_edge
-from experiments.belief.modes import MODES, Case, SavedCase, annotated, scaled
+from experiments.belief.modes import EXPONENTS, MODES, Case, SavedCase, annotated, scaled
 from experiments.measurements import Row
 from mixfield.apps.change_features import change_features
 from mixfield.apps.expected_iou import balanced_labels
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.fitting import EXPONENTS, measured
-from mixfield.apps.mode_calibration import Example, Modes, calibrated, log_loss, summary
+from mixfield.apps.fitting import measured
+from mixfield.apps.mode_calibration import Example, Modes, calibrated, log_loss, root_first, summary
 from mixfield.apps.offers import DISTINCT
 from mixfield.apps.questions import settled_labels
 from mixfield.metrics.segmentation import confusion, mean_iou
@@ -74,7 +74,7 @@ class _Seen:
 
 
 def _seen(case: Case) -> _Seen:
-    return _Seen(case.network, summary(annotated(case.example), case.fitted))
+    return _Seen(case.network, summary(annotated(case.example), root_first(case.fitted)))
 
 
 def fit_all(cases: Sequence[SavedCase], rows: Sequence[Row]) -> FieldModel:

@@ -15,10 +15,9 @@ import mixfield as mf
 from experiments.annotated import VOID, AnnotatedFolder, Example, Network
 from experiments.measurements import Row, Tasks
 from experiments.quiet import ignore_warnings
-from mixfield.apps import fitting
+from mixfield.apps import field_choice, fitting
 from mixfield.apps.alternatives import changes_of
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.fitting import EXPONENTS, field_loss
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.mode_calibration import Example as AnnotatedImage
 from mixfield.mixture.posterior import MixturePosterior
@@ -26,6 +25,7 @@ from mixfield.mixture.posterior import MixturePosterior
 NETWORKS: tuple[Network, ...] = ("dl513", "dl257")
 SETS = ("voc", "vocval7", "coco")
 MODES = 8  # at most
+EXPONENTS = (0.6, 0.7, 0.8, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def save_modes(data: Path, work: Path, network: Network, subset: str, name: str,
 def field_losses(example: Example) -> list[float]:
     """The loss of every one of `EXPONENTS` with the kernels of the default model, as `mixfield.fit` measures it."""
     image, kernels = annotated(example), scaled(FieldModel.default(), example.step).kernels
-    return [field_loss(image, (exponent, kernels or Kernels.deeplab())) for exponent in EXPONENTS]
+    return field_choice.field_losses(image, [(exponent, kernels or Kernels.deeplab()) for exponent in EXPONENTS])
 
 
 def field_settings() -> dict[str, Any]:
@@ -136,11 +136,8 @@ class SavedCase:
 
 def scaled(model: FieldModel, step: int) -> FieldModel:
     """The model for images that are reduced by ``step``."""
-    return replace(model, kernels=_scaled(model.kernels, step), search=_scaled(model.search, step))
-
-
-def _scaled(kernels: Kernels | None, step: int) -> Kernels | None:
-    return kernels and replace(kernels, sxy=kernels.sxy / step, smooth_sxy=kernels.smooth_sxy / step)
+    kernels, search = (one and one.reduced(step) for one in (model.kernels, model.search))
+    return replace(model, kernels=kernels, search=search)
 
 
 def _path(work: Path, network: str, subset: str, name: str, field: str) -> Path:

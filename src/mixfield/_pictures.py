@@ -108,3 +108,16 @@ def _sample_positions(size: int, target: int, align_corners: bool) -> NDArray[np
     if align_corners:
         return np.linspace(0, size - 1, target)
     return np.clip((np.arange(target) + 0.5) * size / target - 0.5, 0, size - 1)
+
+
+def block_means(array: Float32s, step: int) -> Float32s:
+    """(ceil(H / step), ceil(W / step), C) means of blocks of (H, W, C); those at the border are smaller."""
+    if step == 1:
+        return array
+    sums, counts = array, np.ones(())
+    for axis in range(array.ndim - 1):
+        starts = np.arange(0, array.shape[axis], step)
+        sums = np.add.reduceat(sums, starts, axis=axis)
+        lengths = np.diff(np.append(starts, array.shape[axis]))
+        counts = counts[..., None] * lengths if counts.ndim else lengths
+    return np.asarray(sums / counts[..., None], np.float32)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
 from typing import Generic, TypeVar, cast
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 WORTH_IT = 2e5  # updates of a variable; waking a thread costs as much as some 20,000 of them
@@ -60,6 +61,15 @@ def ahead(work: Callable[[int], T], count: int, threads: int) -> Iterator[T]:
         waiting = pool.submit(work, k)
         yield done
     yield _result(waiting, work, count - 1)
+
+
+def at_once(work: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:
+    """``work(item)`` for every item, in their order; as many are at work as there are threads, each on one."""
+    if threads <= 1:
+        yield from map(work, items)
+        return
+    with _counted(threads - 1), ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(work, items)
 
 
 @contextmanager

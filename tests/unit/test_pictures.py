@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield._pictures import foreground, intensities, resize_bilinear
+from mixfield._pictures import block_means, foreground, intensities, resize_bilinear
 from mixfield.errors import MixfieldError
 
 PROBS = np.random.default_rng(0).random((6, 9, 3)).astype(np.float32)
@@ -73,3 +73,14 @@ def test_masks_are_shares_at_the_reduced_size():
     np.testing.assert_array_equal(foreground(half, (4, 6), 2, "mask"), half)
     with pytest.raises(MixfieldError, match=r"hill must have shape \(height, width\) = \(4, 7\) as its view, got"):
         foreground(mask, (4, 7), 1, "hill")
+
+
+def test_block_means_against_a_loop():
+    array = np.random.default_rng(0).random((7, 10, 2)).astype(np.float32)
+    found = block_means(array, 3)
+    assert found.shape == (3, 4, 2)
+    for i in range(3):
+        for j in range(4):
+            block = array[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
+            np.testing.assert_allclose(found[i, j], block.mean((0, 1)), rtol=1e-5)
+    assert block_means(array, 1) is array

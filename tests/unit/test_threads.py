@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Barrier, Event
 
 import pytest
 
@@ -52,6 +52,32 @@ def test_work_on_a_thread_of_its_own_leaves_fewer_to_share_with(threads):
     go_on.set()
     assert task.result() in (threads - 1, threads)
     assert shares() == threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_several_at_once_come_in_order_and_share_nothing(threads):
+    """As many at a time as there are threads; what each could share, it does alone."""
+    together = Barrier(threads)
+
+    def work(k):
+        together.wait(60)
+        seen = []
+        _threads.split(lambda first, last: seen.append((first, last)), 12, threads, updates=1e9)
+        return k, seen
+
+    assert list(_threads.at_once(work, range(6), threads)) == [(k, [(0, 12)]) for k in range(6)]
+
+
+def test_an_error_ends_what_has_not_begun():
+    begun = []
+
+    def work(k):
+        begun.append(k)
+        raise ValueError(k)
+
+    with pytest.raises(ValueError, match="0"):
+        list(_threads.at_once(work, range(1000), 2))
+    assert len(begun) < 1000
 
 
 def test_an_error_on_a_thread_of_its_own_is_raised_where_one_waits():

@@ -66,6 +66,33 @@ def changes_of(
         The mean field first, then the alternatives in the order of ``found``, then shifts of labels, then parts of all
         these; ``log_z`` is a bound of the energy.
     """
+    cells = _cells(found, energy, image, probs, parts, solver)
+    modes = _with_bounds(cells.modes(), energy, solver)
+    return MixturePosterior(modes, cells.tree(modes), found.t_max, found.notes)
+
+
+def changed_modes(
+    found: MixturePosterior,
+    energy: DenseCRF,
+    image: NDArray[Any],
+    probs: NDArray[np.floating],
+    *,
+    parts: bool = True,
+    solver: Solver | None = None,
+) -> list[Mode]:
+    """The modes of `changes_of` without their bounds, for those who need labels and marginals only."""
+    return _cells(found, energy, image, probs, parts, solver).modes()
+
+
+def _cells(
+    found: MixturePosterior,
+    energy: DenseCRF,
+    image: NDArray[Any],
+    probs: NDArray[np.floating],
+    parts: bool,
+    solver: Solver | None,
+) -> _Cells:
+    """The mean field, and the changes that are large enough and follow the image, in cells of their own."""
     answer = mean_field(energy, solver=solver)
     cells, edges = _Cells(answer), ImageEdges(image)
     whole = (*_as_changes(found, answer), *label_shifts(energy, answer, probs, solver=solver))
@@ -74,8 +101,7 @@ def changes_of(
         changed = mode.labeling() != answer.labeling()
         if changed.mean() >= DISTINCT and edges.follow(changed):
             cells.add(mode)
-    modes = _with_bounds(cells.modes(), energy, solver)
-    return MixturePosterior(modes, cells.tree(modes), found.t_max, found.notes)
+    return cells
 
 
 def _as_changes(found: MixturePosterior, answer: Mode) -> Iterator[Mode]:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import product, zip_longest
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays
+from mixfield import _arrays, _threads
 from mixfield._pictures import intensities
 from mixfield.apps.evidence import probabilities
+from mixfield.apps.field_choice import (
+    BALANCES,
+    SETTINGS,
+    Setting,
+    balance_ious,
+    field_losses,
+    first_of_best,
+    model_of,
+    reduced,
+)
 from mixfield.apps.field_model import SEARCHED, FieldModel, Measure
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.mode_calibration import (
@@ -24,37 +34,26 @@ from mixfield.apps.mode_calibration import (
     Modes,
     calibrated,
     held_out_loss,
-    log_loss,
+    root_first,
     summary,
 )
 from mixfield.apps.offers import Comparison
-from mixfield.energy.dense_crf import DenseCRF
-from mixfield.errors import MixfieldError, NotConvergedWarning
+from mixfield.errors import MixfieldError
 from mixfield.metrics.calibration import calibration_error
-from mixfield.metrics.segmentation import VOID, mean_iou
-from mixfield.mixture.calibration import Blend, label_frequencies
-from mixfield.solvers.mean_field import mean_field
-from mixfield.solvers.mode import Mode
+from mixfield.metrics.segmentation import VOID
+from mixfield.mixture.calibration import Blend
 from mixfield.solvers.options import Solver
 
 Floats = NDArray[np.float64]
 Choice = tuple[int, int]  # numbers of a setting and of a balance
-Result = TypeVar("Result")
+Found = TypeVar("Found")
 
-EXPONENTS = (0.6, 0.7, 0.8, 1.0)
-SETTINGS = tuple(
-    (exponent, Kernels(smooth_weight=smooth, sxy=sxy, srgb=srgb, weight=weight))
-    for exponent, (smooth, sxy, srgb, weight) in product(
-        EXPONENTS, ((1.0, 67.0, 3.0, 1.4), (1.0, 40.0, 8.0, 1.5), (0.5, 40.0, 8.0, 2.5), (3.0, 67.0, 3.0, 4.0))
-    )
-)
 PIXELS = 2000  # of each image, on which likelihoods are measured
-BLENDS = tuple(Blend(*pair) for pair in ((0.1, 0.8), (0.2, 0.7), (0.4, 0.5), (0.0, 1.0)))  # tried with each setting
-BALANCES = (0.0, 0.1)  # to choose from by mean IoU
 RESAMPLES, CALIBRATION_RESAMPLES = 2000, 200  # of the bootstrap of means, and of calibration errors
 CALIBRATED = 200  # pixels of each image, of which the calibration error is measured
 MEAN_IOU = "mean IoU"  # row of the table
 SCORES_ALONE = FieldModel(1.0, None, NEUTRAL, NEUTRAL, Blend(0.0, 1.0))  # its marginals are the scores
+STEPS = 10  # of an image: one for the losses of the settings, the others for its modes
 ALL = -1  # no fold is left out
 END: Any = object()  # of a source that ends before the others
 
@@ -64,7 +63,7 @@ def fit(
     scores: Iterable[ArrayLike],
     truths: Iterable[ArrayLike],
     *,
-    settings: Sequence[tuple[float, Kernels]] = SETTINGS,
+    settings: Sequence[Setting] = SETTINGS,
     folds: int = 5,
     void: int = VOID,
     logits: bool = False,
@@ -78,14 +77,15 @@ def fit(
     Parameters
     ----------
     images, scores, truths : as for `segment`, and true labels (H, W), of at least two images.
-    settings : exponents of the scores and kernels to choose from.
+    settings : exponents of the scores and kernels to choose from, the preferred first: another one is chosen if its
+        loss is lower by more than a standard error.
     folds : of the cross-validation by which the table of the model is measured.
     void : true label of pixels that do not count.
     logits : the scores are logits or log-probabilities.
     search : kernels of the field whose modes are the alternatives; None for the chosen field itself.
-    solver : of each mean field.
+    solver : of each mean field; with several threads, as many images at once.
     rng : seed or generator, for the sampled pixels.
-    progress : called with the number of steps done, one per image and setting.
+    progress : called with the number of steps done, of `STEPS` for each image.
 
     Returns
     -------
@@ -97,74 +97,83 @@ def fit(
     _arrays.at_least("folds", folds, 2)
     if len(settings) == 0:
         raise MixfieldError("settings must hold at least one pair of an exponent and kernels, got none")
-    steps = _Steps(progress)
     examples = _examples(images, scores, truths, void, logits, _arrays.generator(rng))
-    losses = np.array([[steps.done(field_loss(image, one, solver)) for one in settings] for image in examples])
-    ious = cache(lambda setting: np.array([balance_ious(image, settings[setting], solver) for image in examples]))
+    steps, solver = _Steps(progress), Solver() if solver is None else solver
+    small = [reduced(image) for image in examples]
+    losses = np.array([steps.done(row) for row in _each(field_losses, small, solver, settings)])
+    ious = cache(lambda setting: np.array(list(_each(balance_ious, small, solver, settings[setting]))))
     parts = np.arange(len(examples)) % folds
     of_all, *of_folds = (_choose(losses, ious, parts != fold) for fold in (ALL, *range(min(folds, len(examples)))))
     blanks = {
-        (setting, balance): replace(_model(*settings[setting]), search=search, balance=BALANCES[balance])
+        (setting, balance): replace(model_of(settings[setting]), search=search, balance=BALANCES[balance])
         for setting, balance in (of_all, *of_folds)
     }
-    modes = [steps.done(_modes(image, blanks, solver)) for image in examples]
+    modes = [steps.done(found, STEPS - 1) for found in _each(_modes, examples, solver, blanks)]
     judged: dict[int, _Judged] = {}
-    for fold, (setting, balance) in enumerate(of_folds):
-        own = [choices[setting, balance] for choices in modes]
-        model = calibrated(blanks[setting, balance], [own[k] for k in np.flatnonzero(parts != fold)])
-        judged |= {k: _Judged(model, own[k], ious(setting)[k, balance]) for k in np.flatnonzero(parts == fold).tolist()}
+    for fold, choice in enumerate(of_folds):
+        own = [choices[choice] for choices in modes]
+        model = calibrated(blanks[choice], [own[k] for k in np.flatnonzero(parts != fold)])
+        judged |= {k: _Judged(model, own[k]) for k in np.flatnonzero(parts == fold).tolist()}
     held_out = [judged[k] for k in range(len(examples))]
-    alone = np.array([_image_iou(image, image.probs.argmax(-1)) for image in examples])
-    if _mean_loss(held_out) < _mean_loss(_scores_alone(held_out, alone)):
+    alone = _scores_alone(held_out, [image.iou(image.probs.argmax(-1)) for image in examples])
+    if _mean_loss(held_out) < _mean_loss(alone):
         fitted = calibrated(blanks[of_all], [choices[of_all] for choices in modes])
     else:
-        fitted, held_out = SCORES_ALONE, _scores_alone(held_out, alone)
+        fitted, held_out = SCORES_ALONE, alone
     return replace(fitted, images=len(examples), fingerprint=_hash(examples), table=_table(held_out, alone))
 
 
 def _choose(losses: Floats, ious: Callable[[int], Floats], inside: NDArray[np.bool_]) -> Choice:
-    """The setting with the lowest loss, and with it the balance with the highest mean IoU, on some of the images."""
-    setting = int(losses[inside].mean(0).argmin())
-    return setting, int(ious(setting)[inside].mean(0).argmax())
+    """The setting by the loss, and with it the balance by the mean IoU, on some of the images."""
+    setting = first_of_best(losses[inside])
+    return setting, first_of_best(-ious(setting)[inside])
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """A model that was fitted without an image, with the modes of the image and the mean IoU of its first answer."""
+    """A model that was fitted without an image, with the modes of the image."""
 
     model: FieldModel
     modes: Modes
-    iou: float
+
+    @property
+    def loss(self) -> float:
+        """Of the sampled pixels."""
+        return held_out_loss(self.model, self.modes)
+
+    @property
+    def iou(self) -> float:
+        """Of the first answer."""
+        return float(self.modes.ious[0])
 
 
-def _scores_alone(held_out: Sequence[_Judged], ious: Floats) -> list[_Judged]:
-    """The same images judged by `SCORES_ALONE`, whose one mode has the probabilities of the scores."""
+def _scores_alone(held_out: Sequence[_Judged], ious: Sequence[float]) -> list[_Judged]:
+    """The same images judged by `SCORES_ALONE`, whose one mode has the probabilities of the scores and these IoUs."""
     single = [
         replace(
             one.modes,
             features=one.modes.features[:1],
             better=one.modes.better[:1],
-            ious=one.modes.ious[:1],
+            ious=np.array([iou]),
             follow=one.modes.follow[:1],
             comparison=Comparison(np.zeros((1, 1)), np.ones((1, 1))),
             marginals=one.modes.evidence[None],
         )
-        for one in held_out
+        for one, iou in zip(held_out, ious, strict=True)
     ]
-    return [_Judged(SCORES_ALONE, modes, float(iou)) for modes, iou in zip(single, ious, strict=True)]
+    return [_Judged(SCORES_ALONE, modes) for modes in single]
 
 
 def _mean_loss(held_out: Sequence[_Judged]) -> float:
-    return float(np.mean([held_out_loss(one.model, one.modes) for one in held_out]))
+    return float(np.mean([one.loss for one in held_out]))
 
 
-def _table(held_out: Sequence[_Judged], scores_ious: Floats) -> tuple[Measure, ...]:
+def _table(held_out: Sequence[_Judged], alone: Sequence[_Judged]) -> tuple[Measure, ...]:
     """Against the scores alone."""
-    before = np.array([log_loss(one.modes.evidence, one.modes.labels) for one in held_out])
-    after = np.array([held_out_loss(one.model, one.modes) for one in held_out])
+    both = (alone, held_out)
     return (
-        measured("negative log-likelihood", before, after),
-        measured(MEAN_IOU, scores_ious, np.array([one.iou for one in held_out])),
+        measured("negative log-likelihood", *(np.array([one.loss for one in some]) for some in both)),
+        measured(MEAN_IOU, *(np.array([one.iou for one in some]) for some in both)),
         *_calibration([one.model for one in held_out], [one.modes for one in held_out]),
     )
 
@@ -175,12 +184,20 @@ class _Steps:
     def __init__(self, progress: Callable[[int], None] | None) -> None:
         self._progress, self._done = progress, 0
 
-    def done(self, result: Result) -> Result:
-        """Count the step that had this result."""
-        self._done += 1
+    def done(self, result: Found, steps: int = 1) -> Found:
+        """Count the steps that had this result."""
+        self._done += steps
         if self._progress is not None:
             self._progress(self._done)
         return result
+
+
+def _each(work: Callable[..., Found], images: Sequence[Example], solver: Solver, *arguments: Any) -> Iterator[Found]:
+    """``work(image, *arguments, solver)`` for each image, several at once, without warnings."""
+    alone = replace(solver, threads=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield from _threads.at_once(lambda image: work(image, *arguments, alone), images, solver.threads)
 
 
 def example(
@@ -242,42 +259,16 @@ def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
     return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
 
 
-def field_loss(image: Example, setting: tuple[float, Kernels], solver: Solver | None = None) -> float:
-    """The loss of the mean field of an exponent and kernels, blended with the scores as well as possible."""
-    energy = _model(*setting).energy(image.probs, image.picture)
-    q = _mean_field(energy, solver).marginals
-    marginals, evidence, frequencies = image.sampled(q), image.sampled(image.probs), label_frequencies(image.probs)
-    return min(log_loss(blend.of(marginals, evidence, frequencies), image.labels) for blend in BLENDS)
-
-
-def balance_ious(image: Example, setting: tuple[float, Kernels], solver: Solver | None = None) -> Floats:
-    """Mean IoU of the mean field with each of `BALANCES`."""
-    models = [replace(_model(*setting), balance=balance) for balance in BALANCES]
-    fields = [_mean_field(model.energy(image.probs, image.picture), solver) for model in models]
-    return np.array([_image_iou(image, mode.labeling()) for mode in fields])
-
-
-def _mean_field(energy: DenseCRF, solver: Solver | None) -> Mode:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConvergedWarning)  # one setting of many
-        return mean_field(energy, solver=solver)
-
-
-def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver | None) -> dict[Choice, Modes]:
+def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver) -> dict[Choice, Modes]:
     """The modes of an image in the fields of some models, which have the same field of `search`."""
     given, any_model = (image.probs, image.picture), next(iter(models.values()))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if any_model.search is None:
-            found = {one: model.modes(*given, SEARCHED, solver=solver) for one, model in models.items()}
-        else:
-            stronger = any_model.stronger_modes(*given, SEARCHED, solver=solver)
-            found = {one: model.alternatives(stronger, *given, solver=solver) for one, model in models.items()}
-    return {one: summary(image, posterior) for one, posterior in found.items()}
-
-
-def _image_iou(image: Example, labels: NDArray[np.integer]) -> float:
-    return mean_iou([image.truth], [labels], image.probs.shape[-1])
+    options: dict[str, Any] = {"solver": solver, "progress": False}
+    if any_model.search is None:
+        found = {one: root_first(model.modes(*given, SEARCHED, **options)) for one, model in models.items()}
+    else:
+        stronger = any_model.stronger_modes(*given, SEARCHED, **options)
+        found = {one: model.changed_modes(stronger, *given, solver=solver) for one, model in models.items()}
+    return {one: summary(image, modes) for one, modes in found.items()}
 
 
 def measured(name: str, before: Floats, after: Floats) -> Measure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -40,6 +40,10 @@ class Kernels:
     def deeplab(cls) -> Kernels:
         """DeepLab's values, for the scores of convolutional networks."""
         return cls()
+
+    def reduced(self, step: int) -> Kernels:
+        """The kernels of an image of which ``step`` x ``step`` pixels are one."""
+        return replace(self, smooth_sxy=self.smooth_sxy / step, sxy=self.sxy / step)
 
     def pairwise(self, image: NDArray[Any], origin: Sequence[int] = ()) -> list[Kernel]:
         """The kernels that have a weight, for intensities (*shape, channels); ``origin`` as for `Bilateral`."""

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from mixfield._pictures import block_means
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features, design
 from mixfield.apps.field_model import FieldModel, follow_image
 from mixfield.apps.offers import Comparison, list_length
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.calibration import Blend, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
+from mixfield.solvers.mode import Mode
 
 Floats = NDArray[np.float64]
 
@@ -32,12 +34,20 @@ NEUTRAL = Logistic(slope=1.0)
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """An annotated image: intensities (H, W, C), probabilities (H, W, L), truth (H, W), and sampled pixels (p,)."""
+    """An annotated image.
 
-    picture: NDArray[np.floating]
+    Attributes
+    ----------
+    picture, probs : (h, w, C) intensities and (h, w, L) probabilities, means of ``step`` x ``step`` pixels.
+    truth : (H, W) labels.
+    pixels : (p,) sampled ones of the H W pixels.
+    """
+
+    picture: NDArray[np.float32]
     probs: NDArray[np.float32]
     truth: NDArray[np.int64]
     pixels: NDArray[np.int64]
+    step: int = 1
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -45,8 +55,20 @@ class Example:
         return self.truth.ravel()[self.pixels]
 
     def sampled(self, marginals: NDArray[np.floating]) -> Floats:
-        """(p, L) of marginals (H, W, L)."""
-        return np.asarray(marginals.reshape(-1, marginals.shape[-1])[self.pixels], np.float64)
+        """(p, L) of marginals (h, w, L)."""
+        rows, columns = np.unravel_index(self.pixels, self.truth.shape)
+        return np.asarray(marginals[rows // self.step, columns // self.step], np.float64)
+
+    def iou(self, labels: NDArray[np.integer]) -> float:
+        """Mean IoU of labels (h, w)."""
+        height, width = self.truth.shape
+        rows, columns = np.ix_(np.arange(height) // self.step, np.arange(width) // self.step)
+        return mean_iou([self.truth], [labels[rows, columns]], self.probs.shape[-1])
+
+    def reduced(self, step: int) -> Example:
+        """With means of blocks of ``step`` x ``step`` pixels, judged by the same truth."""
+        means = block_means(self.picture, step), block_means(self.probs, step)
+        return Example(*means, self.truth, self.pixels, step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,21 +123,24 @@ class Offered:
         return log_loss(self.mixture(blend), self.labels)
 
 
-def summary(image: Example, posterior: MixturePosterior) -> Modes:
-    """What `calibrated` needs of the modes of an annotated image."""
+def root_first(posterior: MixturePosterior) -> list[Mode]:
+    """The root mode, then the others as they are."""
     root = posterior.root_mode
-    order = [root, *(k for k in range(len(posterior.modes)) if k != root)]
-    labelings = posterior.labelings()[order]
+    return [posterior.modes[root], *(mode for k, mode in enumerate(posterior.modes) if k != root)]
+
+
+def summary(image: Example, modes: Sequence[Mode]) -> Modes:
+    """What `calibrated` needs of the modes of an annotated image, the root mode first."""
+    labelings = np.stack([mode.labeling() for mode in modes])
     truth, known = image.truth, image.truth != VOID
     right = [int(((labels == truth) & known).sum()) for labels in labelings]
-    ious = [mean_iou([truth], [labels], image.probs.shape[-1]) for labels in labelings]
     return Modes(
         change_features(image.probs, labelings, 0, image.picture),
         np.array([float(count > right[0]) for count in right]),
-        np.array(ious),
+        np.array([image.iou(labels) for labels in labelings]),
         follow_image(labelings, 0, image.picture),
         Comparison.of(labelings),
-        np.stack([image.sampled(posterior.modes[k].marginals) for k in order]),
+        np.stack([image.sampled(mode.marginals) for mode in modes]),
         image.sampled(image.probs),
         label_frequencies(image.probs),
         image.labels,

@@ -42,14 +42,14 @@ def fit(
     Chooses the exponent of the scores and the kernels by the likelihood of pixels, and calibrates the probabilities of
     segmentations.  The table compares with the scores alone, each image by a fit that did not see it.
     """
-    from mixfield.apps.fitting import SETTINGS
+    from mixfield.apps.fitting import STEPS
     from mixfield.apps.fitting import fit as fit_model
     from mixfield.io.folders import annotated as read_annotated
 
     check_target(out)
     names, examples = read_annotated(annotated)
     read = _Read(names, examples)
-    steps = len(names) * (len(SETTINGS) + 1)
+    steps = STEPS * len(names)
     with (
         Progress("fits", steps, quiet=as_json, stopped=NOTHING_WRITTEN) as advance,
         solver(threads) as how,

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield._pictures import intensities
+from mixfield._pictures import block_means, intensities
 from mixfield.interactive.guided_filter import GuidedFilter
 from mixfield.interactive.region_graph import pixel_features, refined_at, slic_regions
 
@@ -101,16 +101,3 @@ class Canvas:
     def reduce(self, values: Float32s) -> Float32s:
         """(h, w, C) means of values (H, W, C)."""
         return block_means(values, self.step)
-
-
-def block_means(array: Float32s, step: int) -> Float32s:
-    """(ceil(H / step), ceil(W / step), C) means of blocks of (H, W, C); those at the border are smaller."""
-    if step == 1:
-        return array
-    sums, counts = array, np.ones(())
-    for axis in range(array.ndim - 1):
-        starts = np.arange(0, array.shape[axis], step)
-        sums = np.add.reduceat(sums, starts, axis=axis)
-        lengths = np.diff(np.append(starts, array.shape[axis]))
-        counts = counts[..., None] * lengths if counts.ndim else lengths
-    return np.asarray(sums / counts[..., None], np.float32)

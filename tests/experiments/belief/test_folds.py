@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from experiments.belief.folds import default_field, own_field
+from experiments.belief.modes import EXPONENTS
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.fitting import EXPONENTS
 
 
 def test_the_lowest_mean_loss_chooses_the_exponent():

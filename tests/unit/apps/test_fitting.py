@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import mixfield as mf
+from mixfield._pictures import intensities
 from mixfield.apps import fitting
 from mixfield.apps.fitting import fit
 from mixfield.errors import MixfieldError
+from mixfield.metrics.segmentation import mean_iou
 
 SETTINGS = ((1.0, mf.Kernels(smooth_sxy=2, smooth_weight=1.5, sxy=6, srgb=20, weight=2.0)),)
 
@@ -83,15 +85,13 @@ def test_folds_choose_without_their_images(monkeypatch):
     settings = (SETTINGS[0], (0.5, SETTINGS[0][1]))
     numbers = {example.tobytes(): k for k, (_, _, example) in enumerate(images)}
 
-    def loss(image, setting, _=None):
-        number = numbers[image.truth.tobytes()]
-        return -9.0 if number == 0 and setting == settings[1] else float(setting == settings[1])
+    def losses(image, _, __):
+        return [0.0, -9.0 if numbers[image.truth.tobytes()] == 0 else 0.01]
 
-    def ious(image, setting, _=None):
-        number = numbers[image.truth.tobytes()]
-        return np.array([0.1 * number, 0.5] if setting == settings[1] else [0.2, 0.1])
+    def ious(image, setting, _):
+        return np.array([0.5, 0.1 * numbers[image.truth.tobytes()]] if setting == settings[1] else [0.1, 0.2])
 
-    monkeypatch.setattr(fitting, "field_loss", loss)
+    monkeypatch.setattr(fitting, "field_losses", losses)
     monkeypatch.setattr(fitting, "balance_ious", ious)
     seen = []
     calibrated = fitting.calibrated
@@ -104,7 +104,12 @@ def test_folds_choose_without_their_images(monkeypatch):
     ]  # fmt: skip
     assert (model.exponent, model.balance) == (0.5, 0.1)
     iou = next(row for row in model.table if row.name == "mean IoU")
-    assert iou.model == pytest.approx((0.2 + 3 * 0.5) / 4)
+    answers = [
+        mf.mean_field(one.energy(probs, intensities(image))).labeling()
+        for (one, _), (image, probs, _) in zip(seen, images, strict=False)
+    ]
+    expected = [mean_iou([truth], [labels], 2) for labels, (_, _, truth) in zip(answers, images, strict=True)]
+    assert iou.model == pytest.approx(np.mean(expected), abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +121,7 @@ def test_folds_choose_without_their_images(monkeypatch):
     ],
 )
 def test_truths_are_checked_before_any_work(monkeypatch, truth, sentence):
-    monkeypatch.setattr(fitting, "field_loss", None)
+    monkeypatch.setattr(fitting, "field_losses", None)
     images, scores, truths = zip(*pictures(2, noise=1, rng=0), strict=True)
     with pytest.raises(MixfieldError, match=sentence):
         fit(images, scores, [truths[0], truth])
@@ -163,4 +168,10 @@ def test_the_same_seed_gives_the_same_model(fitted):
 def test_progress_counts_steps():
     seen = []
     fit(*zip(*pictures(2, noise=1, rng=0), strict=True), settings=SETTINGS, folds=2, progress=seen.append)
-    assert seen == [1, 2, 3, 4]
+    assert seen == [1, 2, 2 + (fitting.STEPS - 1), 2 * fitting.STEPS]
+
+
+def test_threads_do_not_change_the_model(fitted):
+    for threads in (1, 3):
+        options = {"settings": SETTINGS, "folds": 3, "solver": mf.Solver(threads=threads)}
+        assert fit(*zip(*pictures(6, noise=1.5, rng=0), strict=True), **options) == fitted

@@ -6,20 +6,9 @@ import numpy as np
 import pytest
 
 from mixfield.interactive import canvas as module
-from mixfield.interactive.canvas import Canvas, block_means
+from mixfield.interactive.canvas import Canvas
 
 pytest.importorskip("skimage")
-
-
-def test_block_means_against_a_loop():
-    array = np.random.default_rng(0).random((7, 10, 2)).astype(np.float32)
-    found = block_means(array, 3)
-    assert found.shape == (3, 4, 2)
-    for i in range(3):
-        for j in range(4):
-            block = array[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
-            np.testing.assert_allclose(found[i, j], block.mean((0, 1)), rtol=1e-5)
-    assert block_means(array, 1) is array
 
 
 def test_large_images_are_reduced(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield.interactive.canvas import block_means
+from mixfield._pictures import block_means
 from mixfield.interactive.guided_filter import GuidedFilter
 
 
