@@ -17,7 +17,7 @@ from experiments.measurements import Row
 from mixfield.apps.change_features import change_features
 from mixfield.apps.expected_iou import balanced_labels
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.fitting import measured
+from mixfield.apps.measure import measured
 from mixfield.apps.mode_calibration import Example, Modes, calibrated, log_loss, root_first, summary
 from mixfield.apps.offers import DISTINCT
 from mixfield.apps.questions import settled_labels

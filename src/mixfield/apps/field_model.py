@@ -17,6 +17,7 @@ from mixfield._progress import Progress
 from mixfield.apps.alternatives import changed_modes, changes_of
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
+from mixfield.apps.measure import Measure
 from mixfield.apps.offers import Comparison, list_length
 from mixfield.apps.straight_edges import ImageEdges
 from mixfield.energy.dense_crf import DenseCRF
@@ -35,24 +36,6 @@ SEARCHED = 8  # modes, however few are offered: models are fitted on the alterna
 SMALLEST_SHARE = 0.02  # of an image, at which the cost of a frequent label ends
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A quantity of the scores alone and of the model on held-out images, with a 95 % interval of the difference.
-
-    Attributes
-    ----------
-    name : what was measured.
-    scores, model : means over images.
-    low, high : interval of the mean difference.
-    """
-
-    name: str
-    scores: float
-    model: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

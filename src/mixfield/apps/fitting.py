@@ -26,8 +26,9 @@ from mixfield.apps.field_choice import (
     model_of,
     reduced,
 )
-from mixfield.apps.field_model import SEARCHED, FieldModel, Measure
+from mixfield.apps.field_model import SEARCHED, FieldModel
 from mixfield.apps.kernels import Kernels
+from mixfield.apps.measure import Measure, calibration_measured, measured
 from mixfield.apps.mode_calibration import (
     NEUTRAL,
     Example,
@@ -39,7 +40,6 @@ from mixfield.apps.mode_calibration import (
 )
 from mixfield.apps.offers import Comparison
 from mixfield.errors import MixfieldError
-from mixfield.metrics.calibration import calibration_error
 from mixfield.metrics.segmentation import VOID
 from mixfield.mixture.calibration import Blend
 from mixfield.solvers.options import Solver
@@ -49,7 +49,6 @@ Choice = tuple[int, int]  # numbers of a setting and of a balance
 Found = TypeVar("Found")
 
 PIXELS = 2000  # of each image, on which likelihoods are measured
-RESAMPLES, CALIBRATION_RESAMPLES = 2000, 200  # of the bootstrap of means, and of calibration errors
 CALIBRATED = 200  # pixels of each image, of which the calibration error is measured
 MEAN_IOU = "mean IoU"  # row of the table
 SCORES_ALONE = FieldModel(1.0, None, NEUTRAL, NEUTRAL, Blend(0.0, 1.0))  # its marginals are the scores
@@ -271,14 +270,6 @@ def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver) 
     return {one: summary(image, modes) for one, modes in found.items()}
 
 
-def measured(name: str, before: Floats, after: Floats) -> Measure:
-    """Means, and a bootstrap interval of the mean difference."""
-    change, rng = after - before, np.random.default_rng(0)
-    means = change[rng.integers(0, len(change), (RESAMPLES, len(change)))].mean(1)
-    low, high = np.quantile(means, (0.025, 0.975))
-    return Measure(name, *(float(round(v, 5)) for v in (before.mean(), after.mean(), low, high)))
-
-
 def _calibration(models: Sequence[FieldModel], images: Sequence[Modes]) -> list[Measure]:
     """Calibration errors of labels of pixels, and of answers against the mean probability of the new labels."""
     both = list(zip(models, images, strict=True))
@@ -298,24 +289,12 @@ def _calibration(models: Sequence[FieldModel], images: Sequence[Modes]) -> list[
         if len(image.features) > 1
     ]
     rows = [("calibration error of pixels", pixels), ("calibration error of answers", answers)]
-    return [_pooled(name, pairs) for name, pairs in rows if pairs]
+    return [calibration_measured(name, pairs) for name, pairs in rows if pairs]
 
 
 def _most_probable(p: Floats, labels: NDArray[np.int64]) -> Floats:
     """(p, 2) probability of the most probable label, and whether it is right."""
     return np.stack([p.max(-1), p.argmax(-1) == labels[: len(p)]], -1)
-
-
-def _pooled(name: str, images: Sequence[tuple[Floats, ...]]) -> Measure:
-    """Calibration errors before and after of the events of all images, with a bootstrap over images."""
-    rng, count = np.random.default_rng(0), len(images)
-
-    def errors(chosen: Iterable[int]) -> list[float]:
-        return [calibration_error(*np.concatenate([images[k][side] for k in chosen]).T) for side in (0, 1)]
-
-    (before, after), draws = errors(range(count)), rng.integers(0, count, (CALIBRATION_RESAMPLES, count)).tolist()
-    low, high = np.quantile([np.diff(errors(draw))[0] for draw in draws], (0.025, 0.975))
-    return Measure(name, *(float(round(v, 5)) for v in (before, after, low, high)))
 
 
 def _hash(examples: Sequence[Example]) -> str:

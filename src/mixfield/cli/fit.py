@@ -17,7 +17,8 @@ from mixfield.cli.options import Json, Seed, Threads, check_target, solver
 from mixfield.cli.terminal import Progress, command, print_table, say
 
 if TYPE_CHECKING:
-    from mixfield.apps.field_model import FieldModel, Measure
+    from mixfield.apps.field_model import FieldModel
+    from mixfield.apps.measure import Measure
 
 NOTHING_WRITTEN = "no model was written; the same command begins again, and fewer images take less time"
 

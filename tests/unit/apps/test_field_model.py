@@ -10,7 +10,8 @@ import pytest
 import mixfield as mf
 from mixfield.apps import segmentation_energy
 from mixfield.apps.change_features import Logistic
-from mixfield.apps.field_model import FieldModel, Measure
+from mixfield.apps.field_model import FieldModel
+from mixfield.apps.measure import Measure
 from mixfield.apps.questions import questions
 from mixfield.errors import FileFormatError, MixfieldError
 from mixfield.mixture.calibration import Blend

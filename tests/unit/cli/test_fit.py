@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import mixfield as mf
 from mixfield.apps import FieldModel
-from mixfield.apps.field_model import Measure
 from mixfield.apps.fitting import MEAN_IOU
+from mixfield.apps.measure import Measure
 from mixfield.cli import app
 from mixfield.cli.fit import _print
 from mixfield.io import read_image, read_label_map, read_scores, write_label_map
