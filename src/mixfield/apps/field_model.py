@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixfield import _files
 from mixfield._progress import Progress
+from mixfield.apps import field_model_file
 from mixfield.apps.alternatives import changed_modes, changes_of
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
@@ -22,16 +21,14 @@ from mixfield.apps.offers import Comparison, list_length
 from mixfield.apps.straight_edges import ImageEdges
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import log_costs
-from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.errors import MixfieldError
 from mixfield.mixture.calibration import Blend, Calibration, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
-FORMAT, VERSION = "mixfield-field-model", 4
 FLOOR = 1e-8  # smallest probability of a label
-LARGEST = 16 << 10  # bytes of a file
 SEARCHED = 8  # modes, however few are offered: models are fitted on the alternatives that these make
 SMALLEST_SHARE = 0.02  # of an image, at which the cost of a frequent label ends
 
@@ -76,7 +73,7 @@ class FieldModel:
     @staticmethod
     def default() -> FieldModel:
         """The model that ships, fitted on photographs with the scores of two networks of different strength."""
-        return _default()
+        return FieldModel.load(Path(__file__).with_name("default_model.toml"))
 
     @property
     def has_alternatives(self) -> bool:
@@ -224,32 +221,12 @@ class FieldModel:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a readable TOML file; `load` reads it."""
-        _files.write_text(path, _toml(self))
+        field_model_file.write(path, self)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> FieldModel:
         """Read a file that `save` has written."""
-        try:
-            content = tomllib.loads(_files.read_bytes(path, LARGEST).decode("utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise FileFormatError(f"{path} is not a field model: {error}") from None
-        version = content.get("version")
-        if content.get("format") == FORMAT and isinstance(version, int) and version != VERSION:
-            way_out = "fit it again with mixfield fit" if version < VERSION else "a newer mixfield reads it"
-            raise FileFormatError(
-                f"{path} is a field model of version {version}, this mixfield reads version {VERSION}; {way_out}"
-            )
-        if content.get("format") != FORMAT or version != VERSION:
-            raise FileFormatError(
-                f'{path} is not a field model of this version: it must begin with format = "{FORMAT}" and '
-                f"version = {VERSION}"
-            )
-        try:
-            return _parsed(content)
-        except KeyError as error:
-            raise FileFormatError(f"{path} is damaged: {error} is missing") from None
-        except (TypeError, ValueError, AttributeError, OverflowError, MixfieldError) as error:
-            raise FileFormatError(f"{path} is damaged: {error}") from None
+        return FieldModel(**field_model_file.read(path))
 
 
 def given_or_default(model: FieldModel | None, kernels: Kernels | None) -> FieldModel | Kernels:
@@ -304,53 +281,3 @@ def _reordered(
     elif hidden:
         notes = (*notes, f"left out {hidden} of {found} segmentations: improbable, too similar, or with straight edges")
     return replace(posterior, modes=tuple(posterior.modes[k] for k in kept), tree=tree, notes=notes)
-
-
-def _toml(model: FieldModel) -> str:
-    lines = [f'format = "{FORMAT}"', f"version = {VERSION}", f"images = {model.images}"]
-    lines += [f'fingerprint = "{model.fingerprint}"', f"exponent = {model.exponent!r}"]
-    lines += [f"balance = {model.balance!r}", f"least_gain = {model.least_gain!r}"]
-    lines += [f"parts = {str(model.parts).lower()}"]
-    if model.kernels is not None:
-        lines += ["", "[kernels]", *(f"{name} = {value!r}" for name, value in asdict(model.kernels).items())]
-    if model.search is not None:
-        lines += ["", "[search]", *(f"{name} = {value!r}" for name, value in asdict(model.search).items())]
-    for name in ("blending", "answer", "hypothesis"):
-        part = getattr(model, name)
-        lines += ["", f"[{name}]", *(f"{key} = {value!r}" for key, value in asdict(part).items())]
-    for row in model.table:
-        numbers = [f"{key} = {value!r}" for key, value in asdict(row).items() if key != "name"]
-        lines += ["", "[[table]]", f'name = "{row.name}"', *numbers]
-    return "\n".join(lines) + "\n"
-
-
-def _parsed(content: dict[str, Any]) -> FieldModel:
-    kernels, search = content.get("kernels"), content.get("search")
-    names, parts = ("exponent", "balance", "least_gain"), content["parts"]
-    if not isinstance(parts, bool):
-        raise TypeError(f"parts must be true or false, got {parts!r}")
-    return FieldModel(
-        **_numbers({name: content[name] for name in names}, low=0.0),
-        parts=parts,
-        kernels=None if kernels is None else Kernels(**_numbers(kernels, low=0.0)),
-        search=None if search is None else Kernels(**_numbers(search, low=0.0)),
-        blending=Blend(**_numbers(content["blending"], low=0.0)),
-        answer=Logistic(**_numbers(content["answer"])),
-        hypothesis=Logistic(**_numbers(content["hypothesis"])),
-        images=int(content["images"]),
-        fingerprint=str(content["fingerprint"]),
-        table=tuple(Measure(str(row.pop("name")), **_numbers(row)) for row in content.get("table", [])),
-    )
-
-
-def _numbers(table: dict[str, Any], low: float = -np.inf) -> dict[str, float]:
-    """Numbers of a table of a file, finite and not below ``low``."""
-    numbers = {name: float(value) for name, value in table.items()}
-    for name, value in numbers.items():
-        if not low <= value < np.inf:
-            raise ValueError(f"{name} must be a finite number not below {low:g}, got {value}")
-    return numbers
-
-
-def _default() -> FieldModel:
-    return FieldModel.load(Path(__file__).with_name("default_model.toml"))

@@ -1,4 +1,4 @@
-"""Fitted models of the field: energies, calibrated modes, files."""
+"""Fitted models of the field: energies and calibrated modes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import mixfield as mf
 from mixfield.apps import segmentation_energy
 from mixfield.apps.change_features import Logistic
 from mixfield.apps.field_model import FieldModel
-from mixfield.apps.measure import Measure
 from mixfield.apps.questions import questions
-from mixfield.errors import FileFormatError, MixfieldError
+from mixfield.errors import MixfieldError
 from mixfield.mixture.calibration import Blend
 
 PLAIN = FieldModel(
@@ -23,9 +22,6 @@ PLAIN = FieldModel(
     hypothesis=Logistic(0.5, 0.5, 0.2, -0.3, 0.1, 0.2),
     blending=Blend(0.2, 0.8),
     least_gain=0.0,
-    images=3,
-    fingerprint="0123456789abcdef",
-    table=(Measure("mean IoU", 0.5, 0.6, 0.05, 0.15),),
 )
 
 
@@ -212,44 +208,6 @@ def test_a_stronger_field_gives_the_alternatives_and_the_fitted_one_the_answer(d
     answer = mf.mean_field(weak.energy(probs, image[..., None].astype(float)))
     np.testing.assert_array_equal(strong.modes[0].marginals, answer.marginals)
     assert (strong.labelings()[1] != strong.labelings()[0]).mean() > 0.4
-
-
-@pytest.mark.parametrize(
-    "model", [PLAIN, replace(PLAIN, kernels=None, parts=False, table=()), replace(PLAIN, search=mf.Kernels())]
-)
-def test_saved_and_loaded(tmp_path, model):
-    model.save(tmp_path / "model.toml")
-    assert FieldModel.load(tmp_path / "model.toml") == model
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda text: text.replace("version = 4", "version = 3"), "of version 3, .* 4; fit it again with mixfield fit"),
-        (lambda text: text.replace("version = 4", "version = 5"), "of version 5, .* 4; a newer mixfield reads it"),
-        (lambda text: text.replace("version = 4", 'version = "4"'), "of this version"),
-        (lambda text: text.replace("exponent = 1.0", 'exponent = "x"', 1), "damaged"),
-        (lambda text: text.replace("sxy = 5.0", "sxy = -5.0"), "damaged"),
-        (lambda text: text.replace("parts = true", "parts = 1"), "parts must be true or false"),
-        (lambda text: text + "[", "not a field model"),
-        (lambda text: "", "of this version"),  # noqa: ARG005
-    ],
-)
-def test_damaged_files_are_refused(tmp_path, change, reason):
-    PLAIN.save(tmp_path / "model.toml")
-    damaged = tmp_path / "damaged.toml"
-    damaged.write_text(change((tmp_path / "model.toml").read_text()))
-    with pytest.raises(FileFormatError, match=reason):
-        FieldModel.load(damaged)
-
-
-def test_numbers_of_files_are_finite(tmp_path):
-    PLAIN.save(tmp_path / "model.toml")
-    text = (tmp_path / "model.toml").read_text()
-    for damaged in (text.replace("slope = 1.0", "slope = nan"), text.replace("exponent = 1.0", "exponent = -1.0", 1)):
-        (tmp_path / "model.toml").write_text(damaged)
-        with pytest.raises(FileFormatError, match="must be a finite number"):
-            FieldModel.load(tmp_path / "model.toml")
 
 
 def test_the_default_model_is_calibrated_on_many_images():
