@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ from mixfield.apps.alternatives import changed_modes, changes_of
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.measure import Measure
-from mixfield.apps.offers import Comparison, list_length
-from mixfield.apps.straight_edges import ImageEdges
+from mixfield.apps.offers import Comparison, list_length, offered_posterior
+from mixfield.apps.straight_edges import changes_follow
 from mixfield.energy.dense_crf import DenseCRF
 from mixfield.energy.unary import log_costs
 from mixfield.errors import MixfieldError
@@ -175,11 +175,11 @@ class FieldModel:
         labelings = posterior.labelings()
         root = posterior.root_mode
         features = change_features(evidence, labelings, root, image)
-        follow, comparison = follow_image(labelings, root, image), Comparison.of(labelings)
+        follow, comparison = changes_follow(labelings, root, image), Comparison.of(labelings)
         kept, weights = self.offered(features, root, follow, comparison, n_modes)
         answers = np.array([np.nan if k == root else self.answer.probability(features[k]) for k in kept])
         calibration = Calibration(weights, answers, evidence, self.blending, self._is_sure(kept, n_modes))
-        return replace(_reordered(posterior, kept, calibration, n_modes), calibration=calibration)
+        return offered_posterior(posterior, kept, calibration, n_modes)
 
     def _is_sure(self, kept: Sequence[int], n_modes: int | None) -> bool:
         """Whether alternatives were looked for, and none is worth a slot."""
@@ -253,31 +253,6 @@ def _log_shares(shares: Floats) -> NDArray[np.float32]:
     return np.where(shares > 0, np.log(np.maximum(shares, SMALLEST_SHARE)), 0.0).astype(np.float32)
 
 
-def follow_image(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | None) -> NDArray[np.bool_]:
-    """(K,) whether the change of each mode follows the image: it has no straight edge of its own."""
-    if image is None or len(labelings) < 2:
-        return np.ones(len(labelings), bool)
-    edges = ImageEdges(image)
-    return np.array([edges.follow(labels != labelings[root]) for labels in labelings])
-
-
 def searched(n_modes: int) -> int:
     """How many modes are searched for where up to ``n_modes`` are offered."""
     return 1 if n_modes == 1 else max(n_modes, SEARCHED)
-
-
-def _reordered(
-    posterior: MixturePosterior, kept: Sequence[int], calibration: Calibration, n_modes: int | None
-) -> MixturePosterior:
-    """Some of the modes in another order; leaves of modes that are left out have mode -1."""
-    place = {old: new for new, old in enumerate(kept)}
-    tree = tuple(replace(node, mode=place.get(node.mode, -1)) for node in posterior.tree)
-    notes = posterior.notes
-    found, hidden = len(posterior.modes), len(posterior.modes) - len(kept)
-    if calibration.without_doubt:
-        notes = (*notes, "no doubt: no alternative is probable and different enough to be offered")
-    elif hidden and len(kept) == n_modes:
-        notes = (*notes, f"offered the {n_modes} most useful of {found} segmentations")
-    elif hidden:
-        notes = (*notes, f"left out {hidden} of {found} segmentations: improbable, too similar, or with straight edges")
-    return replace(posterior, modes=tuple(posterior.modes[k] for k in kept), tree=tree, notes=notes)

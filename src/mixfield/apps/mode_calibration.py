@@ -12,8 +12,9 @@ from scipy.special import softmax
 
 from mixfield._pictures import block_means
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features, design
-from mixfield.apps.field_model import FieldModel, follow_image
+from mixfield.apps.field_model import FieldModel
 from mixfield.apps.offers import Comparison, list_length
+from mixfield.apps.straight_edges import changes_follow
 from mixfield.metrics.segmentation import VOID, mean_iou
 from mixfield.mixture.calibration import Blend, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
@@ -138,7 +139,7 @@ def summary(image: Example, modes: Sequence[Mode]) -> Modes:
         change_features(image.probs, labelings, 0, image.picture),
         np.array([float(count > right[0]) for count in right]),
         np.array([image.iou(labels) for labels in labelings]),
-        follow_image(labelings, 0, image.picture),
+        changes_follow(labelings, 0, image.picture),
         Comparison.of(labelings),
         np.stack([image.sampled(mode.marginals) for mode in modes]),
         image.sampled(image.probs),

@@ -11,10 +11,14 @@ is the best of the list.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mixfield.mixture.calibration import Calibration
+from mixfield.mixture.posterior import MixturePosterior
 
 Floats = NDArray[np.float64]
 
@@ -95,6 +99,36 @@ def list_length(gains: Floats, least: float) -> int:
     if promised >= least:
         return len(gains)
     return min(FEW, len(gains)) if promised >= least / 8 else 1
+
+
+def offered_posterior(
+    posterior: MixturePosterior, kept: Sequence[int], calibration: Calibration, n_modes: int | None
+) -> MixturePosterior:
+    """Some of the modes in another order, with their calibration; leaves of modes that are left out have mode -1.
+
+    Parameters
+    ----------
+    posterior : of all modes.
+    kept : numbers of the modes that are offered, in their order.
+    calibration : of these.
+    n_modes : how many there might have been; a note says why others are missing.
+    """
+    place = {old: new for new, old in enumerate(kept)}
+    tree = tuple(replace(node, mode=place.get(node.mode, -1)) for node in posterior.tree)
+    modes = tuple(posterior.modes[k] for k in kept)
+    notes = (*posterior.notes, *_note(len(posterior.modes), len(kept), n_modes, calibration))
+    return replace(posterior, modes=modes, tree=tree, notes=notes, calibration=calibration)
+
+
+def _note(found: int, kept: int, n_modes: int | None, calibration: Calibration) -> tuple[str, ...]:
+    """Why modes are missing."""
+    if calibration.without_doubt:
+        return ("no doubt: no alternative is probable and different enough to be offered",)
+    if found == kept:
+        return ()
+    if kept == n_modes:
+        return (f"offered the {n_modes} most useful of {found} segmentations",)
+    return (f"left out {found - kept} of {found} segmentations: improbable, too similar, or with straight edges",)
 
 
 def _equal_pixels(labelings: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -51,6 +51,17 @@ class ImageEdges:
         return GuidedFilter.of(self.image.astype(np.float32), radius=radius, epsilon=FLAT_VARIANCE)
 
 
+def changes_follow(labelings: NDArray[np.integer], root: int, image: NDArray[Any] | None) -> Bools:
+    """(K,) whether the change of each of K labelings (K, H, W) against the one at ``root`` follows the image.
+
+    Without an image all do.
+    """
+    if image is None or len(labelings) < 2:
+        return np.ones(len(labelings), bool)
+    edges = ImageEdges(image)
+    return np.array([edges.follow(labels != labelings[root]) for labels in labelings])
+
+
 def flat_pixels(picture: NDArray[np.floating]) -> Bools:
     """(H, W) pixels of intensities (H, W, channels) with a gradient of their mean below its median."""
     down, right = _differences(picture.mean(-1).astype(np.float64))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from mixfield.apps.offers import DISTINCT, FEW, Comparison, list_length
+from mixfield.apps.offers import DISTINCT, FEW, Comparison, list_length, offered_posterior
 from mixfield.metrics.segmentation import mean_iou
+from mixfield.mixture.calibration import Blend, Calibration
+from mixfield.mixture.node import Node
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.solvers.mode import Mode
 
 
 @pytest.fixture
@@ -85,3 +90,43 @@ def test_the_weight_of_a_single_labeling_is_exactly_one():
     for count in range(1, 60):
         found = Comparison(1.0 - np.eye(count), np.eye(count))
         assert found.best_of_list(rng.random(count), [0]).tolist() == [1.0]
+
+
+def three_modes():
+    """Modes of two cuts, with a note."""
+    modes = tuple(Mode(np.full((2, 2, 2), 0.5), float(-k)) for k in range(3))
+    places = ((-1, -1), (0, 2), (0, -1), (2, 0), (2, 1))
+    tree = tuple(Node(parent, None, float("nan"), 0.0, mode) for parent, mode in places)
+    return MixturePosterior(modes, tree, notes=("slow",))
+
+
+def calibration_of(kept, *, without_doubt=False):
+    count = len(kept)
+    evidence = np.full((2, 2, 2), 0.5)
+    return Calibration(np.full(count, 1 / count), np.full(count, 0.5), evidence, Blend(0.5, 0.5), without_doubt)
+
+
+def test_offered_modes_keep_their_leaves():
+    posterior = three_modes()
+    found = offered_posterior(posterior, [2, 0], calibration := calibration_of([2, 0]), None)
+    assert found.modes == (posterior.modes[2], posterior.modes[0])
+    assert [node.mode for node in found.tree] == [-1, 0, -1, 1, -1]
+    assert found.calibration is calibration
+
+
+@pytest.mark.parametrize(
+    ("kept", "n_modes", "without_doubt", "note"),
+    [
+        ([0], 4, True, "no doubt: .* to be offered"),
+        ([0, 1], 2, False, "offered the 2 most useful of 3 segmentations"),
+        ([0, 1], 4, False, "left out 1 of 3 segmentations: .*"),
+        ([2, 0, 1], 3, False, None),
+    ],
+)
+def test_a_note_says_why_modes_are_missing(kept, n_modes, without_doubt, note):
+    first, *others = offered_posterior(
+        three_modes(), kept, calibration_of(kept, without_doubt=without_doubt), n_modes
+    ).notes
+    assert first == "slow"
+    assert len(others) == (note is not None)
+    assert all(re.fullmatch(note, text) for text in others)

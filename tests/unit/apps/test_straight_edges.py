@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mixfield._pictures import intensities
-from mixfield.apps.straight_edges import ImageEdges, flat_pixels, has_straight_edge
+from mixfield.apps.straight_edges import ImageEdges, changes_follow, flat_pixels, has_straight_edge
 
 LENGTH = 12
 ALL = np.ones((40, 50), bool)
@@ -97,3 +97,14 @@ def test_a_refined_region_follows_the_image():
     image[:, 25:] += 60
     moved = ImageEdges(image).refined(box(slice(0, 40), slice(0, 23)))
     assert (moved != box(slice(0, 40), slice(0, 25))).sum() < 10  # of eighty pixels
+
+
+def test_changes_are_those_against_the_root():
+    """A box that the image does not have follows it neither as a change nor as the root of a change back."""
+    picture = np.random.default_rng(0).uniform(0, np.where(np.arange(40) < 20, 1, 250)[:, None, None], (40, 50, 1))
+    plain, boxed = np.zeros((40, 50), int), box(slice(3, 16), slice(5, 25)).astype(int)
+    labelings = np.stack([plain, boxed, plain])
+    assert changes_follow(labelings, 0, picture).tolist() == [True, False, True]
+    assert changes_follow(labelings, 1, picture).tolist() == [False, True, False]
+    assert changes_follow(labelings, 0, picture[::-1]).tolist() == [True, True, True]  # contrast where the box is
+    assert changes_follow(labelings, 0, None).tolist() == [True, True, True]
