@@ -34,9 +34,6 @@ from mixfield.solvers.mean_field import mean_field
 from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
-
 LEAST_INSIDE = 0.99  # mass of an alternative in its own cell
 
 

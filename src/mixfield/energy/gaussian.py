@@ -21,8 +21,6 @@ from mixfield.filters.lattice import Lattice
 from mixfield.filters.normalization import Normalization
 from mixfield.filters.separable import Separable
 
-Float32s = NDArray[np.float32]
-
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:

@@ -16,7 +16,6 @@ from mixfield.large.regions import Alternative
 from mixfield.mixture.posterior import MixturePosterior
 
 Bools = NDArray[np.bool_]
-Labels = NDArray[np.integer]
 
 SMALLEST_SHARE = 1e-4  # of the pixels of a block; smaller components of a change are left out
 LEAST_USEFUL = 0.02  # probability times square root of the share of a block; less is not worth a question

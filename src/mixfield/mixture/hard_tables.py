@@ -22,7 +22,6 @@ from mixfield.solvers.factor_graph import FactorGraphSolver
 from mixfield.solvers.mode import Mode
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LISTED = 3  # tables in a sentence
 LEAST_LOSS, FAR_OFF = 0.1, 1.0  # nats of one table that is named, and of all

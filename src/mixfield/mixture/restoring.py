@@ -16,7 +16,6 @@ from mixfield.energy.base import Energy
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.solvers.mode import Mode
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
