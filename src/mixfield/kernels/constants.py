@@ -11,3 +11,4 @@ LARGEST_POLYNOMIAL = 8  # variables of a binary factor that is kept as a polynom
 FAR = -3e38  # logit of no label: its exponential is 0 at any temperature
 LANES = 8  # float32 in one register
 LOG2_E, LN2 = 1.4426950408889634, 0.6931471805599453
+FREE, SOURCE, SINK = -1, -2, -2  # of a flow: a node without a path, and what lies before and after a path

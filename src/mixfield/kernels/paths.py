@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mixfield.kernels.constants import FREE, SINK, SOURCE
 from mixfield.kernels.jit import Floats, Int32s, Int64s, Integer, Real, jit
 
-FREE = -1
-SOURCE = -2
-SINK = -2
 CANCEL = -1
 
 

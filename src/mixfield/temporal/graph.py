@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield.kernels.constants import FREE, SINK, SOURCE
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-FREE, SOURCE, SINK = -1, -2, -2  # as in kernels/paths.py
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 import mixfield as mf
-from mixfield.kernels.constants import FORBIDDEN, LN2, LOG2_E, LOWEST
+from mixfield.kernels.constants import FORBIDDEN, FREE, LN2, LOG2_E, LOWEST, SINK, SOURCE
 
 
 def test_they_load_without_numba():
@@ -27,3 +27,8 @@ def test_forbidden_outweighs_all_that_exp_can_tell():
 def test_logarithms():
     assert np.log(2.0) == LN2
     assert np.log2(np.e) == LOG2_E
+
+
+def test_marks_of_a_flow_are_no_arcs_and_no_nodes():
+    assert max(FREE, SOURCE, SINK) < 0
+    assert FREE not in (SOURCE, SINK)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mixfield.kernels import paths
+from mixfield.kernels.constants import FREE, SINK, SOURCE
 
 pytestmark = pytest.mark.interpreted
 
@@ -44,10 +45,10 @@ def _solve(graph, node_cost):
 def _cost(graph, node_cost, arrival, following):
     cost = 0.0
     for v in range(graph.n):
-        if arrival[v] != paths.FREE:
+        if arrival[v] != FREE:
             cost += node_cost[v]
-            cost += graph.entry[v] if arrival[v] == paths.SOURCE else graph.arc_cost[arrival[v]]
-            cost += graph.exit[v] if following[v] == paths.SINK else 0.0
+            cost += graph.entry[v] if arrival[v] == SOURCE else graph.arc_cost[arrival[v]]
+            cost += graph.exit[v] if following[v] == SINK else 0.0
     return cost
 
 
@@ -60,7 +61,7 @@ def test_disjoint(seed):
     assert _cost(graph, node_cost, arrival, following) == pytest.approx(
         naive.disjoint_paths(graph, node_cost), abs=1e-12
     )
-    for v in np.flatnonzero((arrival != paths.FREE) & (arrival != paths.SOURCE)):
+    for v in np.flatnonzero((arrival != FREE) & (arrival != SOURCE)):
         assert following[graph.tail[arrival[v]]] == v
     # the potentials prove it: no arc of the residual graph has a negative reduced cost
     price = {(v, side): potential[2 * v + side] for v in range(graph.n) for side in range(2)} | {"ground": 0.0}
@@ -71,5 +72,5 @@ def test_disjoint(seed):
 def test_no_path_pays():
     graph = _random_graph(np.random.default_rng(0), 5)
     _, arrival, following = _solve(graph, np.full(5, 100.0))
-    assert (arrival == paths.FREE).all()
-    assert (following == paths.FREE).all()
+    assert (arrival == FREE).all()
+    assert (following == FREE).all()

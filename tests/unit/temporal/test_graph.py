@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixfield import kernels
-from mixfield.temporal.graph import FREE, SINK, SOURCE, Flow, PathGraph, cost_of
+from mixfield.kernels.constants import FREE, SINK, SOURCE
+from mixfield.temporal.graph import Flow, PathGraph, cost_of
 
 pytestmark = pytest.mark.interpreted
 
@@ -16,10 +16,6 @@ def diamond():
     entry, exit_ = np.array([1.0, 2.0, np.inf, np.inf]), np.array([np.inf, np.inf, 4.0, 8.0])
     start, tail = np.array([0, 0, 1, 2, 4]), np.array([0, 0, 1, 2], np.int32)
     return PathGraph(entry, exit_, start, tail, np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 1, 1, 2]))
-
-
-def test_constants_are_those_of_the_kernels():
-    assert (FREE, SOURCE, SINK) == (kernels.paths.FREE, kernels.paths.SOURCE, kernels.paths.SINK)
 
 
 def test_an_empty_flow_has_no_paths_and_costs_nothing():
