@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield._simplex import softmax
 from mixfield.energy.factor_graph import FactorGraph
 
 Floats = NDArray[np.float64]
@@ -194,12 +195,7 @@ class _Layout:
         total = np.zeros(self.exists.shape)
         np.add.at(total, self.owner, logs)
         total = np.where(self.exists, total, -np.inf)
-        return _normalised(total[self.owner] - logs), _normalised(total)
-
-
-def _normalised(logs: Floats) -> Floats:
-    values = np.exp(logs - logs.max(-1, keepdims=True))
-    return np.asarray(values / values.sum(-1, keepdims=True))
+        return softmax(total[self.owner] - logs), softmax(total)
 
 
 def _entropies(beliefs: Floats) -> Floats:
