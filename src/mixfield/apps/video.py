@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from mixfield.mixture.posterior import MixturePosterior
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def segment_video(
     decided: list[Decided] = []
     sources = (frames, posteriors) if scores is None else (frames, posteriors, scores)
     with shown(progress, "frames", len(frames) if isinstance(frames, Sized) else None) as advance:
-        for one in follow(_together(*sources), path):
+        for one, _ in follow(((*row, None) for row in _together(*sources)), path):
             decided.append(one)
             if advance is not None:
                 advance(len(decided))
@@ -114,32 +115,33 @@ class Decided:
 
 
 def follow(
-    frames: Iterable[tuple[ArrayLike | None, MixturePosterior | None, ArrayLike | None]], path: ModePath
-) -> Iterator[Decided]:
+    frames: Iterable[tuple[ArrayLike | None, MixturePosterior | None, ArrayLike | None, Kept]], path: ModePath
+) -> Iterator[tuple[Decided, Kept]]:
     """Frames in order, each as soon as its mode is decided.
 
     Parameters
     ----------
-    frames : image, modes and scores (may be None) of each frame.
+    frames : image, modes and scores (may be None) of each frame, and what is kept of it until its mode is decided:
+        anything, which comes back with the decision.
     path : chooses the modes.
     """
-    waiting: deque[tuple[Ints, float, bool]] = deque()
+    waiting: deque[tuple[Ints, float, bool, Kept]] = deque()
 
-    def release(choices: Iterable[Choice]) -> Iterator[Decided]:
+    def release(choices: Iterable[Choice]) -> Iterator[tuple[Decided, Kept]]:
         for choice in choices:
-            labelings, common, starts = waiting.popleft()
-            yield Decided(choice, labelings[choice.mode], common, starts)
+            labelings, common, starts, kept = waiting.popleft()
+            yield Decided(choice, labelings[choice.mode], common, starts), kept
 
-    for number, (image, posterior, scores) in enumerate(frames):
+    for number, (image, posterior, scores, kept) in enumerate(frames):
         if image is None or posterior is None:
             yield from release(path.finish())
-            yield Decided(None, None, float("nan"), starts=False)
+            yield Decided(None, None, float("nan"), starts=False), kept
             continue
         try:
             decided = path.advance(image, posterior, scores)
         except MixfieldError as error:
             raise MixfieldError(f"frame {number}: {error}") from None
-        waiting.append((posterior.labelings(), path.common, path.starts))
+        waiting.append((posterior.labelings(), path.common, path.starts, kept))
         yield from release(decided)
     yield from release(path.finish())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import deque
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ from mixfield.cli import batching
 from mixfield.cli.field_models import Model, field_options
 from mixfield.cli.options import Json, Seed, Threads, check_folder
 from mixfield.cli.terminal import Progress, say
-from mixfield.cli.video_frames import MODES, PendingFrame, SegmentFrame, load_frames
+from mixfield.cli.video_frames import MODES, SegmentFrame, load_frames
 from mixfield.cli.video_output import DONE, VideoOutput
 
 SHOWN = 5  # frames that are named on the terminal
@@ -83,11 +82,10 @@ def _choose(
     from mixfield.apps.video import follow
 
     frames = work.source.frames()
-    pending: deque[PendingFrame] = deque()
-    loaded = load_frames(work, frames, output.out / MODES, facts, pending)
+    loaded = load_frames(work, frames, output.out / MODES, facts)
     with Progress("choice", len(frames), quiet=quiet) as advance, output:
-        for decided in follow(loaded, ModePath(consistency)):
-            output.add(decided, pending.popleft())
+        for decided, frame in follow(loaded, ModePath(consistency)):
+            output.add(decided, frame)
             advance(len(output.rows))
     output.write_page()
     return output.rows

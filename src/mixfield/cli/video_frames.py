@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -112,21 +111,19 @@ class PendingFrame:
 
 
 def load_frames(
-    work: SegmentFrame, frames: Iterable[Frame], folder: Path, done: Container[str], pending: deque[PendingFrame]
-) -> Iterator[tuple[Any, MixturePosterior | None, Any]]:
-    """Image, modes and scores of each frame, as `mixfield.apps.video.follow` takes them; Nones for a missing frame.
+    work: SegmentFrame, frames: Iterable[Frame], folder: Path, done: Container[str]
+) -> Iterator[tuple[Any, MixturePosterior | None, Any, PendingFrame]]:
+    """Image, modes and scores of each frame, Nones if it is missing, as `mixfield.apps.video.follow` takes them.
 
-    What the output needs of a frame, without its large marginals, is appended to ``pending``; the caller removes it
-    when the mode is chosen.
+    The fourth is what the output needs of the frame, without its large marginals.
     """
     import mixfield as mf
 
     for frame in frames:
         if frame.name not in done:
-            pending.append(PendingFrame(frame.name))
-            yield None, None, None
+            yield None, None, None, PendingFrame(frame.name)
             continue
         image, posterior = work.source.picture(frame), mf.load(folder / f"{frame.name}.npz")
         labelings = posterior.labelings()
-        pending.append(PendingFrame(frame.name, image, labelings[posterior.root_mode], labelings))
-        yield image, posterior, work.probabilities(frame)
+        pending = PendingFrame(frame.name, image, labelings[posterior.root_mode], labelings)
+        yield image, posterior, work.probabilities(frame), pending

@@ -109,10 +109,22 @@ def test_a_stream_holds_no_more_than_its_lag(rng):
     def camera():
         for t, (image, modes) in enumerate(zip(images, posteriors, strict=True)):
             taken.append(t)
-            yield image, modes, None
+            yield image, modes, None, t
 
-    for t, _ in enumerate(follow(camera(), ModePath(Consistency(lag=2)))):
+    for t, (_, kept) in enumerate(follow(camera(), ModePath(Consistency(lag=2)))):
+        assert kept == t
         assert max(taken) <= t + 2
+
+
+def test_what_is_kept_of_a_frame_comes_back_with_its_decision(rng):
+    """Also of missing frames, among others that wait for their turn."""
+    images, posteriors, _ = film(rng)
+    images[2] = posteriors[2] = None
+    names = [f"frame {t}" for t in range(len(images))]
+    frames = zip(images, posteriors, [None] * len(images), names, strict=True)
+    found = list(follow(frames, ModePath(Consistency(lag=3))))
+    assert [name for _, name in found] == names
+    assert [name for one, name in found if one.labels is None] == ["frame 2"]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 import pytest
 
@@ -31,17 +29,17 @@ def test_modes_are_saved_and_loaded(frame, tmp_path):
     work = SegmentFrame(Source(), 2, {}, False, 0, 1)
     facts = work(frame, tmp_path)
     assert facts["seconds"] > 0
-    pending = deque()
-    frames = load_frames(work, [Frame("gone", None), frame], tmp_path / MODES, {"one": facts}, pending)
-    assert next(frames) == (None, None, None)
-    assert (pending[0].name, pending.popleft().image) == ("gone", None)
-    image, posterior, scores = next(frames)
+    frames = load_frames(work, [Frame("gone", None), frame], tmp_path / MODES, {"one": facts})
+    *nothing, gone = next(frames)
+    assert nothing == [None, None, None]
+    assert (gone.name, gone.image) == ("gone", None)
+    image, posterior, scores, pending = next(frames)
     assert image.shape == posterior.shape == (6, 8)
     given = np.load(frame.scores)
     assert scores == pytest.approx(given / given.sum(-1, keepdims=True), abs=1e-6)
-    (waiting,) = pending
-    np.testing.assert_array_equal(waiting.labelings, posterior.labelings())
-    np.testing.assert_array_equal(waiting.mean_field, posterior.modes[posterior.root_mode].labeling())
+    assert pending.name == "one"
+    np.testing.assert_array_equal(pending.labelings, posterior.labelings())
+    np.testing.assert_array_equal(pending.mean_field, posterior.modes[posterior.root_mode].labeling())
     assert next(frames, None) is None
 
 
