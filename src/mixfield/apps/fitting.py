@@ -70,6 +70,7 @@ def fit(
     solver: Solver | None = None,
     rng: int | np.random.Generator = 0,
     progress: Callable[[int], None] | None = None,
+    names: Sequence[str] | None = None,
 ) -> FieldModel:
     """Fit the field behind network scores to annotated images.
 
@@ -85,6 +86,7 @@ def fit(
     solver : of each mean field; with several threads, as many images at once.
     rng : seed or generator, for the sampled pixels.
     progress : called with the number of steps done, of `STEPS` for each image.
+    names : of the images, for error messages; by default their numbers from 0.
 
     Returns
     -------
@@ -96,7 +98,7 @@ def fit(
     _arrays.at_least("folds", folds, 2)
     if len(settings) == 0:
         raise MixfieldError("settings must hold at least one pair of an exponent and kernels, got none")
-    examples = _examples(images, scores, truths, void, logits, _arrays.generator(rng))
+    examples = _examples((images, scores, truths), names, void, logits, _arrays.generator(rng))
     steps, solver = _Steps(progress), Solver() if solver is None else solver
     small = [reduced(image) for image in examples]
     losses = np.array([steps.done(row) for row in _each(field_losses, small, solver, settings)])
@@ -229,33 +231,36 @@ def _true_labels(truth: ArrayLike, shape: tuple[int, ...], n_labels: int, void: 
 
 
 def _examples(
-    images: Iterable[ArrayLike],
-    scores: Iterable[ArrayLike],
-    truths: Iterable[ArrayLike],
+    columns: tuple[Iterable[ArrayLike], ...],
+    names: Sequence[str] | None,
     void: int,
     logits: bool,
     rng: np.random.Generator,
 ) -> list[Example]:
     """Checked examples, at least two, with the same labels."""
     found: list[Example] = []
-    sources = [iter(source) for source in (images, scores, truths)]
-    for row in zip_longest(*sources, fillvalue=END):
+    sources = [iter(source) for source in columns]
+    for number, row in enumerate(zip_longest(*sources, fillvalue=END)):
         if any(entry is END for entry in row):
             rest = [sum(1 for _ in source) for source in sources]
-            counts = [len(found) + (entry is not END) + more for entry, more in zip(row, rest, strict=True)]
+            counts = [number + (entry is not END) + more for entry, more in zip(row, rest, strict=True)]
             raise MixfieldError("images, scores and truths must be as many, got {}, {} and {}".format(*counts))
-        image, score, truth = row
-        found.append(example(image, score, truth, void, logits, rng))
-        first, last = (one.probs.shape[-1] for one in (found[0], found[-1]))
-        if last != first:
-            raise MixfieldError(f"scores must have the same number of labels for all images, got {first} and {last}")
+        try:
+            image, score, truth = row
+            found.append(example(image, score, truth, void, logits, rng))
+            _check_labels(found[0], found[-1])
+        except MixfieldError as error:
+            name = names[number] if names is not None and number < len(names) else f"image {number}"
+            raise MixfieldError(f"{name}: {error}") from None
     if len(found) < 2:
         raise MixfieldError(f"images must hold at least two annotated images to leave one out, got {len(found)}")
     return found
 
 
-def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
-    return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
+def _check_labels(first: Example, last: Example) -> None:
+    counts = [one.probs.shape[-1] for one in (first, last)]
+    if counts[0] != counts[1]:
+        raise MixfieldError("scores must have the same number of labels for all images, got {} and {}".format(*counts))
 
 
 def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver) -> dict[Choice, Modes]:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from itertools import tee
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,51 +41,23 @@ def fit(
     """
     from mixfield.apps.fitting import STEPS
     from mixfield.apps.fitting import fit as fit_model
-    from mixfield.io.folders import annotated as read_annotated
+    from mixfield.io.folders import annotated as annotated_files
+    from mixfield.io.images import read_image, read_label_map
+    from mixfield.io.scores import read_scores
 
     check_target(out)
-    names, examples = read_annotated(annotated)
-    read = _Read(names, examples)
-    steps = STEPS * len(names)
-    with (
-        Progress("fits", steps, quiet=as_json, stopped=NOTHING_WRITTEN) as advance,
-        solver(threads) as how,
-        read.named(),
-    ):
-        model = fit_model(*read.columns(), folds=folds, logits=logits, solver=how, rng=seed, progress=advance)
+    images, scores, truths = zip(*annotated_files(annotated), strict=True)
+    arrays = map(read_image, images), map(read_scores, scores), map(read_label_map, truths)
+    options: dict[str, Any] = {"folds": folds, "logits": logits, "rng": seed, "names": [image.name for image in images]}
+    steps = STEPS * len(images)
+    with Progress("fits", steps, quiet=as_json, stopped=NOTHING_WRITTEN) as advance, solver(threads) as how:
+        model = fit_model(*arrays, **options, solver=how, progress=advance)
     model.save(out)
     if as_json:
         typer.echo(json.dumps(asdict(model) | {"model": str(out)}))
         return
     _print(model)
     say(f"wrote {out}", f"next: {command('mixfield', 'segment', 'photo.jpg', '--scores', 'probs.npy', '--model', out)}")
-
-
-class _Read:
-    """Annotated images, each read once; an error while they are read names the image."""
-
-    def __init__(self, names: list[str], examples: Iterator[tuple[Any, Any, Any]]) -> None:
-        self._names, self._examples, self._current = names, examples, ""
-
-    def columns(self) -> list[Iterator[Any]]:
-        """Images, scores and true labels."""
-        return [map(itemgetter(k), copy) for k, copy in enumerate(tee(self._rows(), 3))]
-
-    def _rows(self) -> Iterator[tuple[Any, Any, Any]]:
-        for name, row in zip(self._names, self._examples, strict=True):
-            self._current = name
-            yield row
-        self._current = ""
-
-    @contextmanager
-    def named(self) -> Iterator[None]:
-        """Adds the name of the image to an error."""
-        from mixfield.errors import MixfieldError
-
-        try:
-            yield
-        except MixfieldError as error:
-            raise MixfieldError(f"{self._current}: {error}" if self._current else str(error)) from None
 
 
 def _print(model: FieldModel) -> None:

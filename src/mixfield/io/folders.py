@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from mixfield.errors import MixfieldError
 from mixfield.io.images import SUFFIXES as IMAGE_SUFFIXES
-from mixfield.io.images import read_image, read_label_map
 from mixfield.io.scores import SUFFIXES as SCORE_SUFFIXES
-from mixfield.io.scores import read_scores
-
-Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 def pairs(images: Path, scores: Path) -> tuple[list[tuple[Path, Path]], dict[str, str]]:
@@ -38,16 +30,8 @@ def pairs(images: Path, scores: Path) -> tuple[list[tuple[Path, Path]], dict[str
     return found, failures
 
 
-def annotated(folder: Path) -> tuple[list[str], Iterator[Arrays]]:
-    """The annotated images of a folder with ``images/``, ``scores/`` and ``truth/``.
-
-    Returns
-    -------
-    list
-        The file names of the images.
-    iterator
-        Image, scores and true labels (H, W) of each, read when they are taken.
-    """
+def annotated(folder: Path) -> list[tuple[Path, Path, Path]]:
+    """The files of the annotated images of a folder with ``images/``, ``scores/`` and ``truth/``, in this order."""
     for name in ("images", "scores", "truth"):
         if not (folder / name).is_dir():
             raise MixfieldError(
@@ -59,17 +43,7 @@ def annotated(folder: Path) -> tuple[list[str], Iterator[Arrays]]:
     if failures:
         name, reason = next(iter(failures.items()))
         raise MixfieldError(f"{folder}: {name}: {reason}")
-    return [image.name for image, _ in found], _read(
-        [(image, scores, truths[image.stem][0]) for image, scores in found]
-    )
-
-
-def _read(files: Sequence[tuple[Path, Path, Path]]) -> Iterator[Arrays]:
-    for image, scores, truth in files:
-        picture, labels = read_image(image), read_label_map(truth)
-        if labels.shape != picture.shape[:2]:
-            raise MixfieldError(f"{truth} must have the size of {image}, {picture.shape[:2]}, got {labels.shape}")
-        yield picture, read_scores(scores), labels
+    return [(image, scores, truths[image.stem][0]) for image, scores in found]
 
 
 def by_stem(folder: Path, suffixes: tuple[str, ...]) -> dict[str, list[Path]]:

@@ -148,6 +148,14 @@ def test_wrong_lists_are_named():
         fit(images, [*scores[:2], np.ones((20, 24, 3))], truths)
 
 
+@pytest.mark.parametrize(("names", "name"), [(None, "image 1"), (["a.png", "b.png"], "b.png")])
+def test_errors_name_the_image(names, name):
+    images, scores, truths = zip(*pictures(2, noise=1, rng=0), strict=True)
+    for wrong in ((scores, [truths[0], truths[1] + 7]), ([scores[0], np.ones((20, 24, 3))], truths)):
+        with pytest.raises(MixfieldError, match=f"^{name}: (truths|scores) must"):
+            fit(images, *wrong, names=names)
+
+
 def test_two_images_are_needed():
     one = [list(part) for part in zip(*pictures(1, noise=1, rng=0), strict=True)]
     with pytest.raises(MixfieldError, match="at least two"):
