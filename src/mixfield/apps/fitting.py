@@ -255,10 +255,6 @@ def _examples(
     return found
 
 
-def _model(exponent: float, kernels: Kernels | None) -> FieldModel:
-    return FieldModel(exponent, kernels, NEUTRAL, NEUTRAL, Blend(1.0, 0.0))
-
-
 def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver) -> dict[Choice, Modes]:
     """The modes of an image in the fields of some models, which have the same field of `search`."""
     given, any_model = (image.probs, image.picture), next(iter(models.values()))
