@@ -36,6 +36,7 @@ PERSON_HEADS = ("seconds of a person", CLICKS, OFFERS, "ratio")
 OBJECT_WAYS = (CONTROL, REFINED_CONTROL, OFFERS)
 OBJECT_HEADS = ("network", *OBJECT_WAYS)
 CEILING_HEADS = ("network", "uniform superpixels", "refined superpixels", "ideal clicks")
+KEPT_HEADS = ("network", CONTROL, OFFERS, "mixture / control", "where the control completes")
 OBJECT_RATIO_HEADS = (
     "network",
     "refined control / control",
@@ -84,8 +85,17 @@ def _each(rows: Sequence[Row], way: str, annotator: str, of: Callable[[Any], flo
 
 def object_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Mean actions to the wanted IoU of each way, with the number of objects that never reach it, for each network."""
+    return [(network, *(_mean_actions(part, way) for way in OBJECT_WAYS)) for network, part in by_network(rows).items()]
+
+
+def kept_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """The same of the control and of the mixture, and their ratios, all and where the control reaches it."""
     return [
-        (network, *(f"{np.mean(_actions(part, way)):.2f} ({_unreached(part, way)})" for way in OBJECT_WAYS))
+        (
+            network,
+            *(_mean_actions(part, way) for way in (CONTROL, OFFERS)),
+            *(ratio(_actions(some, OFFERS), _actions(some, CONTROL)) for some in (part, _completed(part))),
+        )
         for network, part in by_network(rows).items()
     ]
 
@@ -129,6 +139,10 @@ def by_network(rows: Sequence[Row]) -> dict[str, list[Row]]:
 def _actions(rows: Sequence[Row], way: str) -> list[float]:
     """Actions to the wanted IoU on each object."""
     return _each(rows, way, "perfect", lambda states: len(actions_to_wanted(states)))
+
+
+def _mean_actions(rows: Sequence[Row], way: str) -> str:
+    return f"{np.mean(_actions(rows, way)):.2f} ({_unreached(rows, way)})"
 
 
 def _unreached(rows: Sequence[Row], way: str) -> int:
