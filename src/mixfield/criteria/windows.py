@@ -43,7 +43,7 @@ class MeltingWindows:
         """Cuts, the largest groups first."""
         shape = leaf.energy.shape
         now = entropies(leaf.q) * BITS
-        labels, free = leaf.q.argmax(1), leaf.uncut
+        labels, free = leaf.labels, leaf.uncut
         found: list[tuple[int, Proposal]] = []
         heats = temperatures(leaf.solver, self.heats)
         annealed, sides = leaf.marginals_at(heats), [max(1, round(share * max(shape))) for share in self.shares]
