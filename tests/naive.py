@@ -241,6 +241,19 @@ def binary_bound(weight, bias, p):
 # ---------------------------------------------------------------- kernels.counts, kernels.coloring
 
 
+def choices(allowed, member, label):
+    """How many members must have their labels, and how many may have them or others."""
+    sets = [set(np.flatnonzero(allowed[i]).tolist()) for i in member]
+    can = [some for some, l in zip(sets, label, strict=True) if int(l) in some]
+    return sum(len(some) == 1 for some in can), sum(len(some) > 1 for some in can)
+
+
+def votes(q, member, label):
+    """How many members certainly have their labels, and the probabilities of those that may or may not."""
+    p = [float(q[i, l]) for i, l in zip(member, label, strict=True)]
+    return p.count(1.0), [x for x in p if 0.0 < x < 1.0]
+
+
 def count_distribution(p):
     """Probability of each count, by enumeration of all votes."""
     out = np.zeros(len(p) + 1)

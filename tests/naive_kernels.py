@@ -71,6 +71,14 @@ def probabilities(q, mode, points, labels):
     return [float(q[p, l, mode]) for p, l in zip(points, labels, strict=True)]
 
 
+def with_columns(target, source, origin, rows):
+    """An array with some columns, in some rows, from others of another array: ``origin`` maps column to column."""
+    for p in rows:
+        for here, there in origin.items():
+            target[p, here] = source[p, there]
+    return target
+
+
 def movers(old, new, threshold):
     """Rows that change by more than a threshold."""
     return [p for p in range(len(old)) if max(abs(a - b) for a, b in zip(old[p], new[p], strict=True)) > threshold]

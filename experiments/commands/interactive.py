@@ -49,12 +49,19 @@ def interactive(
         pixels += measured(local_fitting.save_pixels, second, work / "pixels", "images")
         train(*local_fitting.pixels_of(pixels), np.random.default_rng(0)).save(work / "local_model.npz")
         typer.echo(f"{work / 'local_model.npz'} has the model of pixels around a click")
+        models = tuple(work / f"fold_{k}.npz" for k in range(2))
+        for names, path in zip(tasks.folds(folder), models, strict=True):
+            others = [row for row in pixels if row["object"] not in names]
+            train(*local_fitting.pixels_of(others), np.random.default_rng(0)).save(path)
+        rows = measured(fitting.save_score_steps, tasks.score_fits(folder, models), work / "score-fit", "objects")
+        typer.echo(f"with scores {fitting.fit_weights(fitting.load_steps(rows))}")
         return
     chosen = tuple(method or installed())
     found = {
         "methods": measured(measure, tasks.methods(folder, chosen), work / "methods", "photographs"),
         "persons": measured(measure_photo, tasks.persons(folder), work / "persons", "photographs"),
         "objects": measured(measure_object, tasks.objects(folder, every), work / "objects", "objects"),
+        "kept": measured(measure_object, tasks.kept(folder, every), work / "objects", "kept objects"),
         "ceilings": measured(measure_ceiling, tasks.ceilings(folder, every), work / "ceilings", "objects"),
     }
     out.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from experiments.interactive.person import (
     seconds_to_wanted,
 )
 from experiments.measurements import Row
-from mixfield.interactive.region_modes import SPREAD
+from mixfield.interactive.candidate_weights import OF_STROKES
 from mixfield.metrics.calibration import calibration_error
 
 Floats = NDArray[np.float64]
@@ -36,6 +36,7 @@ PERSON_HEADS = ("seconds of a person", CLICKS, OFFERS, "ratio")
 OBJECT_WAYS = (CONTROL, REFINED_CONTROL, OFFERS)
 OBJECT_HEADS = ("network", *OBJECT_WAYS)
 CEILING_HEADS = ("network", "uniform superpixels", "refined superpixels", "ideal clicks")
+KEPT_HEADS = ("network", CONTROL, OFFERS, "mixture / control", "where the control completes")
 OBJECT_RATIO_HEADS = (
     "network",
     "refined control / control",
@@ -84,9 +85,18 @@ def _each(rows: Sequence[Row], way: str, annotator: str, of: Callable[[Any], flo
 
 def object_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Mean actions to the wanted IoU of each way, with the number of objects that never reach it, for each network."""
+    return [(network, *(_mean_actions(part, way) for way in OBJECT_WAYS)) for network, part in by_network(rows).items()]
+
+
+def kept_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """The same of the control and of the mixture, and their ratios, all and where the control reaches it."""
     return [
-        (network, *(f"{np.mean(_actions(part, way)):.2f} ({_unreached(part, way)})" for way in OBJECT_WAYS))
-        for network, part in _by_network(rows).items()
+        (
+            network,
+            *(_mean_actions(part, way) for way in (CONTROL, OFFERS)),
+            *(ratio(_actions(some, OFFERS), _actions(some, CONTROL)) for some in (part, _completed(part))),
+        )
+        for network, part in by_network(rows).items()
     ]
 
 
@@ -99,7 +109,7 @@ def object_ratio_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
             *(ratio(_actions(part, ours), _actions(part, control)) for ours, control in pairs),
             ratio(*(_actions(_completed(part), way) for way in (OFFERS, CONTROL))),
         )
-        for network, part in _by_network(rows).items()
+        for network, part in by_network(rows).items()
     ]
 
 
@@ -117,17 +127,22 @@ def ceiling_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
             *(f"{sum(row[kind] >= WANTED for row in part)} of {len(part)}" for kind in ("uniform", "refined")),
             f"{np.mean([row['ideal'] for row in part]):.2f}",
         )
-        for network, part in _by_network(rows).items()
+        for network, part in by_network(rows).items()
     ]
 
 
-def _by_network(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def by_network(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The measurements with the scores of each network."""
     return {name: [row for row in rows if row["network"] == name] for name in dict.fromkeys(r["network"] for r in rows)}
 
 
 def _actions(rows: Sequence[Row], way: str) -> list[float]:
     """Actions to the wanted IoU on each object."""
     return _each(rows, way, "perfect", lambda states: len(actions_to_wanted(states)))
+
+
+def _mean_actions(rows: Sequence[Row], way: str) -> str:
+    return f"{np.mean(_actions(rows, way)):.2f} ({_unreached(rows, way)})"
 
 
 def _unreached(rows: Sequence[Row], way: str) -> int:
@@ -158,9 +173,9 @@ def belief_row(title: str, states: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
-def log_score(state: Row, exponent: float = SPREAD) -> float:
-    """Log weight of the best alternative above that of equal weights, with another exponent of the weights."""
-    weights = np.array(state["weights"]) ** (exponent / SPREAD)
+def log_score(state: Row, power: float = 1.0) -> float:
+    """Log weight of the best alternative above that of equal weights, with a power of the weights."""
+    weights = np.array(state["weights"]) ** power
     return float(np.log(weights[int(np.argmax(state["ious"]))] / weights.mean()))
 
 
@@ -169,6 +184,10 @@ def left_out_score(states: dict[str, list[Row]]) -> tuple[float, list[float]]:
     scores, chosen = [], []
     for name, own in states.items():
         others = [state for other, found in states.items() if other != name for state in found]
-        chosen.append(max(EXPONENTS, key=lambda exponent: sum(log_score(state, exponent) for state in others)))
-        scores += [log_score(state, chosen[-1]) for state in own]
+        chosen.append(max(EXPONENTS, key=lambda exponent: sum(_of_strokes(state, exponent) for state in others)))
+        scores += [_of_strokes(state, chosen[-1]) for state in own]
     return float(np.mean(scores)), chosen
+
+
+def _of_strokes(state: Row, exponent: float) -> float:
+    return log_score(state, exponent / OF_STROKES.spread)

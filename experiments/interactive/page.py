@@ -10,12 +10,15 @@ from experiments.interactive.methods import OURS
 from experiments.interactive.offers import (
     BELIEF_HEADS,
     CEILING_HEADS,
+    KEPT_HEADS,
     OBJECT_HEADS,
     OBJECT_RATIO_HEADS,
     PERSON_HEADS,
     action_shares,
     belief_row,
+    by_network,
     ceiling_rows,
+    kept_rows,
     left_out_score,
     object_ratio_rows,
     object_rows,
@@ -44,8 +47,8 @@ def write_page(rows: dict[str, list[Row]], made_by: Row, out: Path) -> Path:
 
 
 def page_text(results: Results) -> str:
-    """The page of the numbers of ``interactive.json``: ``methods``, ``persons``, ``objects`` and ``ceilings``."""
-    methods, persons, objects = (results[kind] for kind in ("methods", "persons", "objects"))
+    """The page of the numbers ``methods``, ``persons``, ``objects``, ``kept`` and ``ceilings``."""
+    methods, persons, objects, kept = (results[kind] for kind in ("methods", "persons", "objects", "kept"))
     return PageTemplate.read("interactive").fill(
         command=results["made_by"]["command"],
         photos=len({row["photo"] for row in methods}),
@@ -60,6 +63,8 @@ def page_text(results: Results) -> str:
         n_objects=len({row["photo"] for row in objects}),
         objects=markdown_table(OBJECT_HEADS, object_rows(objects)),
         control=CONTROL,
+        n_kept=len({row["photo"] for row in kept}),
+        kept=markdown_table(KEPT_HEADS, kept_rows(kept)),
         object_ratios=markdown_table(OBJECT_RATIO_HEADS, object_ratio_rows(objects)),
         ceilings=markdown_table(CEILING_HEADS, ceiling_rows(results["ceilings"])),
         object_actions=action_shares(objects),
@@ -79,9 +84,8 @@ def _left_out(methods: list[Row]) -> dict[str, str]:
 def _belief(results: Results) -> list[tuple[str, ...]]:
     """Human strokes, then clicks."""
     strokes = [one for row in results["methods"] if row["method"] == OURS for one in row["strokes"].values()]
-    states = {kind: [state for row in results[kind] for state in row["states"]] for kind in ("persons", "objects")}
-    return [
-        belief_row("human strokes", strokes),
-        belief_row("clicks, photographs", states["persons"]),
-        belief_row("clicks, objects with scores", states["objects"]),
-    ]
+    parts = {"clicks, photographs": results["persons"], "clicks, objects with scores": results["objects"]}
+    for title, kind in (("... with", "objects"), ("... that nothing was chosen on, with", "kept")):
+        parts |= {f"{title} {network}": part for network, part in by_network(results[kind]).items()}
+    clicks = [belief_row(title, [state for row in rows for state in row["states"]]) for title, rows in parts.items()]
+    return [belief_row("human strokes", strokes), *clicks]

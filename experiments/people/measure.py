@@ -30,6 +30,7 @@ from mixfield.io import read_detections
 from mixfield.mixture import MixturePosterior
 from mixfield.scene import Scene
 from mixfield.solvers import Mode
+from mixfield.temporal.costs import Price, posterior_price
 from mixfield.temporal.windows import Windows
 
 RADII = (0.5, 1.0)  # metres
@@ -76,12 +77,16 @@ def pets(data: Path, views: tuple[int, ...]) -> Row:
 
 
 def _pets_scenes(recording: Pets, masks: Sequence[Any]) -> dict[str, tuple[Scene, Sequence[Any]]]:
-    """Scenes with their masks: as it is, and of several views also the first, fitted, and synchronised and fitted."""
+    """Scenes with their masks: as it is, and of several views also the first, fitted, and synchronised and fitted.
+
+    Clocks drift, and lags need no truth: each half has its own.
+    """
     scene, chosen = recording.scene(), ANNOTATED // 2
+    halves = (slice(chosen), slice(chosen, None))
     if len(recording.views) == 1:
         return {"": (scene, masks)}
     with ignore_warnings():
-        together = synchronise(masks, fit_lags(scene, masks[:chosen]))
+        together = [frame for half in halves for frame in synchronise(masks, fit_lags(scene, masks[half]))[half]]
         fitted, both = (fit_views(scene, seen[:chosen:8]) for seen in (masks, together))
     first = Pets(recording.folder, recording.views[:1]).scene()
     return {
@@ -193,21 +198,32 @@ def fitted_views(recording: Wildtrack, masks: Mapping[int, Any]) -> Scene:
 def _all_tracks(
     fields: Mapping[int, Mode], posteriors: Mapping[int, MixturePosterior], scene: Scene
 ) -> dict[str, Detections]:
-    """KSP without a prior, KSP on the heaviest modes, and KSP*."""
+    """KSP without a prior, on the heaviest modes and on the mixed marginals of all modes, and KSP*."""
     single = [MixturePosterior((mode,)) for mode in fields.values()]
     heaviest = [MixturePosterior(posterior.modes[:1]) for posterior in posteriors.values()]
+    mixed = [MixturePosterior((Mode(posterior.marginals(), posterior.log_z),)) for posterior in posteriors.values()]
     return {
         "KSP, independent frames": tracks_around(scene, single, None),
         "KSP, heaviest mode": tracks_around(scene, heaviest, scene.prior),
+        "KSP, mixture": tracks_around(scene, mixed, scene.prior),
         "KSP*": tracks_around(scene, list(posteriors.values()), scene.prior),
+        "KSP*, weights twice": tracks_around(scene, list(posteriors.values()), scene.prior, weights_twice),
     }
 
 
-def tracks_around(scene: Scene, posteriors: Sequence[MixturePosterior], prior: float | None) -> Detections:
+def tracks_around(
+    scene: Scene, posteriors: Sequence[MixturePosterior], prior: float | None, price: Price = posterior_price
+) -> Detections:
     """Tracks on the ground around the region."""
     part = GroundPart.around(scene, AROUND)
     options: dict[str, Any] = {"frame_rate": FRAME_RATE, "doors": "anywhere", "windows": WINDOWS}
-    return tracked(track(map(part.of, posteriors), part.scene, prior=prior, **options), part.scene, FRAMES)
+    tracks = track(map(part.of, posteriors), part.scene, prior=prior, price=price, **options)
+    return tracked(tracks, part.scene, FRAMES)
+
+
+def weights_twice(weights: Floats, q: Floats) -> Floats:
+    """(K,) the price of modes in which a nat of their weights counts for two of the tracks."""
+    return posterior_price(weights, q) - np.log(weights)
 
 
 def _sharper(scene: Scene, masks: Mapping[int, Any]) -> dict[str, list[Detections]]:

@@ -38,6 +38,7 @@ def fit_lags(scene: Scene, frames: Sequence[Sequence[ArrayLike]], *, longest: in
     ----------
     scene : ground and cameras.
     frames : masks of successive frames, one mask per view each, as for `mixfield.detect`; people should walk in them.
+        Clocks drift, so a long recording is fitted in parts.
     longest : largest lag in frames.
     """
     _arrays.at_least("longest", longest, 0)

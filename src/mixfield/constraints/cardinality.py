@@ -72,9 +72,7 @@ class Cardinality:
 
     def probability(self, q: Floats) -> float:
         """Exact probability that it holds under the product distribution ``q`` (n, L)."""
-        p = q[self.group, self.labels]
-        side = poisson_binomial.at_least if self.sign > 0 else poisson_binomial.fewer_than
-        return side(p, self.count)
+        return poisson_binomial.side(q, self.group, self.labels, self.count, above=self.sign > 0)
 
     def __repr__(self) -> str:
         return f"Cardinality({self})"

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import kernels
 from mixfield.constraints.cardinality import Cardinality, mass_inside
 from mixfield.errors import InfeasibleError
 
@@ -91,20 +92,17 @@ class Cell:
 
 def _propagate(constraint: Cardinality, allowed: NDArray[np.bool_]) -> bool:
     """Forbid labels that ``constraint`` rules out; True when nothing of it is left to enforce."""
-    can = allowed[constraint.group, constraint.labels]
-    must = can & (allowed[constraint.group].sum(1) == 1)
-    free = can & ~must
-    needed, undecided = constraint.count - int(must.sum()), int(free.sum())
-    group, labels = constraint.group[free], constraint.labels[free]
+    decided, undecided = kernels.counts.choices(allowed, constraint.group, constraint.labels)
+    needed = constraint.count - decided
     if (needed > undecided) if constraint.sign > 0 else (needed <= 0):
         raise InfeasibleError(f"the cuts before it leave no state with {constraint}")
     if (needed <= 0) if constraint.sign > 0 else (needed > undecided):
         return True
-    if constraint.sign > 0 and needed == undecided:
-        allowed[group] = False
-        allowed[group, labels] = True
-        return True
-    if constraint.sign < 0 and needed == 1:
-        allowed[group, labels] = False
-        return True
-    return False
+    if needed != (undecided if constraint.sign > 0 else 1):
+        return False
+    group, labels = constraint.group, constraint.labels
+    free = allowed[group, labels] & (allowed[group].sum(1) > 1)
+    if constraint.sign > 0:
+        allowed[group[free]] = False
+    allowed[group[free], labels[free]] = constraint.sign > 0
+    return True

@@ -21,7 +21,7 @@ from mixfield.constraints.solution import CellSolution
 from mixfield.constraints.tail import AutoTail, Tail
 from mixfield.energy.unary import FORBIDDEN
 from mixfield.errors import MixfieldError
-from mixfield.filters.buffers import aligned_zeros
+from mixfield.filters.buffers import aligned_empty, aligned_zeros
 from mixfield.solvers.dense import DenseSolver
 from mixfield.solvers.dense_fixed_point import Convergence, iterate
 from mixfield.solvers.layout import Layout, copy_columns
@@ -188,7 +188,11 @@ class _ClampedModes:
         if len(places) == len(self.cells):
             return self
         self._set_multipliers(np.zeros(len(self.cells)))
-        inherited = np.ascontiguousarray(self.bias[..., places])
+        n, L, K = self.bias.shape
+        inherited = aligned_empty(n, L, len(places), pool=self.solver.pool)
+        columns = np.asarray(np.arange(L)[:, None] * K + places).ravel()
+        flat = self.bias.reshape(n, -1), columns, inherited.reshape(n, -1), np.arange(len(columns))
+        copy_columns(*flat, self.threads)
         return _ClampedModes(self.solver, [self.cells[k] for k in places], self.parent, inherited)
 
     def inherited(self, constraint: Cardinality) -> float:

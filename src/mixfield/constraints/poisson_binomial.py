@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mixfield import kernels
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 SMALL = 64  # below this size nothing is faster than to sum up the whole law
 DIRECT = 2048  # below this size a dynamic programme beats products of transforms
@@ -29,29 +30,22 @@ def distribution(p: Floats) -> Floats:
     return np.maximum(irfft(halves, size)[: len(p) + 1], 0.0)
 
 
-def at_least(p: Floats, count: int) -> float:
-    """Probability that ``count`` or more take their label, summed from its smaller side."""
-    return _side(p, count, above=True)
+def side(q: Floats, member: Ints, label: Ints, count: int, *, above: bool) -> float:
+    """Probability that of members (s,) ``count`` or more have their labels (s,) under ``q`` (n, L), or that fewer do.
 
-
-def fewer_than(p: Floats, count: int) -> float:
-    """Probability that fewer than ``count`` take their label."""
-    return _side(p, count, above=False)
-
-
-def _side(p: Floats, count: int, *, above: bool) -> float:
-    """Probability of ``count`` or more, or of fewer."""
-    if len(p) <= SMALL:
-        return float(kernels.counts.side(np.ascontiguousarray(p, np.float64), count, above))
-    sure = p == 1.0
-    p, count = p[(p > 0.0) & ~sure], count - int(sure.sum())
-    if not 0 < count <= len(p):
+    It is summed from its smaller side.
+    """
+    if len(member) <= SMALL:
+        return float(kernels.counts.side(q[member, label].astype(np.float64), count, above))
+    certain, uncertain, expected, _ = kernels.counts.moments(q, member, label)
+    count -= certain
+    if not 0 < count <= uncertain:
         return float((count <= 0) == above)
-    expected = float(p.sum())
     is_tail = (count > expected) == above  # of the two sides the smaller one
-    if _log_tail(len(p), expected, count) < (SMALLEST if is_tail else ROUNDING):
+    if _log_tail(uncertain, expected, count) < (SMALLEST if is_tail else ROUNDING):
         return float(not is_tail)
-    law = distribution(p)
+    p = q[member, label]
+    law = distribution(p[(p > 0.0) & (p != 1.0)])
     here, there = float(law[count:].sum()), float(law[:count].sum())
     here, there = (here, there) if above else (there, here)
     return here if here < there else 1.0 - there

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import kernels
 from mixfield.constraints import poisson_binomial
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.solvers.tilt import CountPotential
@@ -38,8 +39,8 @@ class ExactTail:
     """
 
     def outside(self, constraint: Cardinality, q: Floats) -> float:
-        fails = poisson_binomial.fewer_than if constraint.sign > 0 else poisson_binomial.at_least
-        return fails(q[constraint.group, constraint.labels], constraint.count)
+        group, labels = constraint.group, constraint.labels
+        return poisson_binomial.side(q, group, labels, constraint.count, above=constraint.sign < 0)
 
     def potential(self, constraint: Cardinality, multiplier: float, bias: Floats) -> CountPotential | None:  # noqa: ARG002
         weight = -constraint.sign * multiplier
@@ -55,12 +56,11 @@ class GaussianTail:
     """
 
     def outside(self, constraint: Cardinality, q: Floats) -> float:
-        p = q[constraint.group, constraint.labels]
-        deviation = np.sqrt(np.sum(p * (1.0 - p)))
-        surplus = constraint.sign * (p.sum() - constraint.count)
-        if deviation == 0.0:
+        certain, _, mean, variance = kernels.counts.moments(q, constraint.group, constraint.labels)
+        surplus = constraint.sign * (certain + mean - constraint.count)
+        if variance == 0.0:
             return 0.0 if surplus > 0 or (surplus == 0 and constraint.sign > 0) else 1.0
-        return 0.5 * math.erfc(surplus / deviation / math.sqrt(2.0))
+        return 0.5 * math.erfc(surplus / math.sqrt(2.0 * variance))
 
     def potential(self, constraint: Cardinality, multiplier: float, bias: Floats) -> CountPotential | None:
         bias[constraint.group, constraint.labels] -= constraint.sign * multiplier

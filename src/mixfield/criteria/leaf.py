@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,9 +74,16 @@ class Leaf:
         return self.solver.energy
 
     @cached_property
+    def labels(self) -> NDArray[Any]:
+        """(n,) most probable labels, in few bytes."""
+        return self.q.argmax(1).astype(np.min_scalar_type(self.q.shape[1]))
+
+    @cached_property
     def free(self) -> NDArray[np.int64]:
         """Variables that may still take more than one label."""
-        return np.flatnonzero(self.cell.allowed.sum(1) > 1)
+        free, narrow = np.full(len(self.q), self.q.shape[1] > 1), self.cell.narrow
+        free[narrow] = self.cell.allowed[narrow].sum(1) > 1
+        return np.flatnonzero(free)
 
     @cached_property
     def uncut(self) -> NDArray[np.bool_]:

@@ -41,7 +41,7 @@ class Lookahead:
     budget: float = 2e6
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
-        free, labels = leaf.free, leaf.q.argmax(1)
+        free, labels = leaf.free, leaf.labels
         if len(free) == 0:
             return
         scores = leaf.optima.score(leaf.cell)
@@ -68,7 +68,7 @@ class Lookahead:
 
     def rival(self, leaf: Leaf) -> float:
         """The bound of the best other optimum of the whole field in a leaf, -inf if none is known."""
-        return self._rival(leaf, leaf.optima.score(leaf.cell), leaf.q.argmax(1))[0]
+        return self._rival(leaf, leaf.optima.score(leaf.cell), leaf.labels)[0]
 
     def _best_candidates(self, leaf: Leaf, estimate: Floats, apart: NDArray[np.bool_]) -> Int64s:
         """The candidates to try: the best by an estimate, and half as many among those that separate a rival."""

@@ -63,13 +63,12 @@ class PhaseTransition:
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         now = entropies(leaf.q) * BITS
-        labels = leaf.q.argmax(1)
         for temperature, q in zip(leaf.temperatures, leaf.annealed_path, strict=True):
             then = entropies(q) * BITS
             candidates = leaf.free[((then > self.high) & (now < self.low))[leaf.free]]
             if len(candidates):
                 for group, count in self.pick.pick(candidates, then - now, leaf):
-                    yield Proposal(Cardinality(group, labels[group], count), float(temperature))
+                    yield Proposal(Cardinality(group, leaf.labels[group], count), float(temperature))
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class DensestWindow:
     def pick(self, candidates: Int64s, gap: Floats, leaf: Leaf) -> Iterator[tuple[Int64s, int]]:  # noqa: ARG002
         marked = np.zeros(len(leaf.q), bool)
         marked[candidates] = True
-        for group in dominant_groups(marked, leaf.q.argmax(1), leaf.energy.shape, self.size, self.tries):
+        for group in dominant_groups(marked, leaf.labels, leaf.energy.shape, self.size, self.tries):
             yield group, max(1, len(group) // 2)
 
 

@@ -44,8 +44,7 @@ class SuppressedRegions:
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """Cuts, those of the evidence first."""
-        labels = leaf.q.argmax(1)
-        return _level_cuts(self, leaf, lambda p, label, level: (labels != label) & (p > level))
+        return _level_cuts(self, leaf, lambda p, label, level: (leaf.labels != label) & (p > level))
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,7 @@ class DoubtedRegions(SuppressedRegions):
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """Cuts, those of the evidence first."""
-        labels = leaf.q.argmax(1)
-        return _level_cuts(self, leaf, lambda p, label, level: (labels == label) & (p < level))
+        return _level_cuts(self, leaf, lambda p, label, level: (leaf.labels == label) & (p < level))
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class SuppressedWindows:
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """For every label, the pixels of the best window that prefer it to all labels but their own."""
-        shape, labels = leaf.energy.shape, leaf.q.argmax(1)
+        shape, labels = leaf.energy.shape, leaf.labels
         own = np.arange(leaf.q.shape[1]) == labels[:, None]
         free, threads = leaf.uncut, leaf.solver.options.threads
         heats, sides = temperatures(leaf.solver, self.heats), window_sides(shape, self.shares)

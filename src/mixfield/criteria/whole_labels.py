@@ -32,7 +32,7 @@ class WholeLabels:
 
     def propose(self, leaf: Leaf) -> Iterator[Proposal]:
         """Cuts, the largest groups first."""
-        probabilities, labels = evidence(leaf), leaf.q.argmax(1)
+        probabilities, labels = evidence(leaf), leaf.labels
         best = np.ascontiguousarray(probabilities.T).max(0) * np.exp(-self.tilt)  # faster than max(1)
         groups = [
             np.flatnonzero(leaf.uncut & (labels != label) & (probabilities[:, label] > best))

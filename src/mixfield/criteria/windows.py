@@ -40,7 +40,7 @@ class MeltingWindows:
         """Cuts, the largest groups first."""
         shape = leaf.energy.shape
         now = entropies(leaf.q) * BITS
-        labels, free = leaf.q.argmax(1), leaf.uncut
+        labels, free = leaf.labels, leaf.uncut
         heats, sides = temperatures(leaf.solver, self.heats), window_sides(shape, self.shares)
         annealed = leaf.marginals_at(heats)
 
@@ -54,7 +54,7 @@ class MeltingWindows:
         yield from islice(_largest(found, labels), self.tries)
 
 
-def _largest(found: list[tuple[float, NDArray[np.int64]]], labels: NDArray[np.int64]) -> Iterator[Proposal]:
+def _largest(found: list[tuple[float, NDArray[np.int64]]], labels: NDArray[np.integer]) -> Iterator[Proposal]:
     """Cuts of groups found at some temperatures, the largest first, without those of which half is cut already."""
     taken = np.zeros(len(labels), bool)
     for heat, group in sorted(found, key=lambda one: -len(one[1])):

@@ -190,18 +190,9 @@ class CoarseGridStream(FusedStream):
         rows, columns = self._grid.rows, self._grid.columns
         width = len(columns.above)
         kernels.coarse.down(
-            values.reshape(-1, width * self._channels),
-            self._channels,
-            first // width,
-            self._starts[part],
-            self._own[part],
-            rows.above,
-            rows.down,
-            columns.below,
-            columns.under,
-            self._copies(part),
-            self._splatted,
-        )
+            values.reshape(-1, width * self._channels), self._channels, first // width, self._starts[part],
+            self._own[part], rows.above, rows.down, columns.below, columns.under, self._copies(part), self._splatted,
+        )  # fmt: skip
 
     def blur(self, threads: int, *, rough: bool = False) -> None:  # noqa: ARG002
         """Add the copies of shared rows and apply g."""
@@ -217,17 +208,9 @@ class CoarseGridStream(FusedStream):
         rows, columns, channels = self._grid.rows, self._grid.columns, self._channels
         width = len(columns.above)
         kernels.coarse.up_add(
-            self._filtered,
-            channels,
-            rows.above,
-            rows.up,
-            columns.above,
-            columns.up,
-            first // width,
-            last // width,
-            accumulate,
-            out.reshape(-1, width * channels),
-        )
+            self._filtered, channels, rows.above, rows.up, columns.above, columns.up, first // width, last // width,
+            accumulate, out.reshape(-1, width * channels),
+        )  # fmt: skip
 
     def _copies(self, part: int) -> int:
         """First row of the copies of a part."""

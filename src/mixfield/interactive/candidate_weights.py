@@ -52,14 +52,26 @@ class CandidateModel:
     ----------
     weights : of the features.
     flatness : exponent of the probabilities when alternatives are chosen: what is unlikely may still be wanted.
+    spread : exponent of the weights of the chosen ones, which would be too certain.
     """
 
     weights: CandidateWeights
     flatness: float
+    spread: float
 
 
-OF_STROKES = CandidateModel(CandidateWeights(bound=1.0, resized=-2.0), 0.02)  # where nothing was shown
-OF_CORRECTIONS = CandidateModel(CandidateWeights(0.0, -1.9, 0.6, -0.2, 1.2, 3.7, 2.4), 0.3)
+_BOUNDS = CandidateWeights(bound=1.0, resized=-2.0)
+OF_STROKES = CandidateModel(_BOUNDS, 0.02, 0.6)  # where nothing was shown
+OF_SCORES = CandidateModel(_BOUNDS, 0.02, 0.1)  # the same with the scores of a network
+OF_CORRECTIONS = CandidateModel(CandidateWeights(0.0, -1.9, 0.6, -0.2, 1.2, 3.7, 2.4), 0.3, 0.6)
+OF_SCORE_CORRECTIONS = CandidateModel(CandidateWeights(0.0, -0.6, 1.8, 1.3, 1.1, 1.2, 2.0), 0.3, 0.6)
+
+
+def candidate_model(*, has_scores: bool, corrected: bool) -> CandidateModel:
+    """The model of candidates with or without the scores of a network, after clicks or where nothing was shown."""
+    if corrected:
+        return OF_SCORE_CORRECTIONS if has_scores else OF_CORRECTIONS
+    return OF_SCORES if has_scores else OF_STROKES
 
 
 def candidate_probabilities(

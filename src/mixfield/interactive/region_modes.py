@@ -13,7 +13,7 @@ from mixfield._progress import Progress
 from mixfield.errors import MixfieldWarning
 from mixfield.interactive.annotation_actions import Labels, label_type
 from mixfield.interactive.candidate_maps import candidate_maps, kept_labels, map_ious
-from mixfield.interactive.candidate_weights import OF_CORRECTIONS, OF_STROKES, candidate_probabilities
+from mixfield.interactive.candidate_weights import candidate_model, candidate_probabilities
 from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.corrections import Correction
 from mixfield.interactive.region_candidates import Candidate, LastAction, candidates
@@ -35,8 +35,6 @@ SEARCH = Search(
 CONTRADICTED = 0.1  # share of the pixels of answers on which a labeling may contradict them
 FOUND = 8  # modes that are looked for, at least
 ANSWER = 0.3  # probability that the answer itself is right, before those of candidates are considered
-SPREAD = 0.6  # exponent of the weights of the chosen ones, which would be too certain
-SPREAD_SCORES = 0.1  # the same where there are the scores of a network
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +104,14 @@ def region_modes(
     maps = candidate_maps(field, found, last)
     if answered is not None:
         found, maps = _agreeing(found, maps, answered)
-    model = OF_CORRECTIONS if corrections else OF_STROKES
+    model = candidate_model(has_scores=field.has_scores, corrected=bool(corrections))
     probabilities = candidate_probabilities(field, found, corrections, maps, model.weights)
     agreement = map_ious(maps) if local else mean_ious(np.stack([one.labels for one in found]), field.graph.sizes)
     answer = int((agreement @ probabilities).argmax())  # of the largest expected IoU
     offered = (1 - ANSWER) * _power(probabilities, model.flatness)
     offered[answer] += ANSWER
     chosen, pooled = representatives(agreement, offered, answer, n_modes)
-    spread = SPREAD_SCORES if field.has_scores else SPREAD
-    return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, spread), last)
+    return RegionModes(field, posterior, tuple(found), offered, chosen, _power(pooled, model.spread), last)
 
 
 def _search(

@@ -42,14 +42,9 @@ class FlatClusters(NamedTuple):
 
 @jit()
 def ascend(
-    flat: FlatClusters,
-    values: Floats,
-    barred: Floats,
-    tolerance: Real,
-    max_rounds: Integer,
-    marginals: Floats,
+    flat: FlatClusters, values: Floats, barred: Floats, tolerance: Real, max_rounds: Integer, marginals: Floats,
     conditionals: Floats,
-) -> tuple[float, int]:
+) -> tuple[float, int]:  # fmt: skip
     """Update all clusters in turn until the bound rises by less than ``tolerance``; returns the bound and the rounds.
 
     ``values`` are the costs of the factors, ``barred`` further costs 0 or inf of the states of parts, ``marginals``
@@ -92,15 +87,9 @@ def _weight(flat: FlatClusters, marginals: Floats, f: Integer, t: Integer, witho
 
 @jit()
 def _update(
-    flat: FlatClusters,
-    values: Floats,
-    barred: Floats,
-    j: Integer,
-    marginals: Floats,
-    conditionals: Floats,
-    averages: Floats,
-    cliques: Floats,
-) -> float:
+    flat: FlatClusters, values: Floats, barred: Floats, j: Integer, marginals: Floats, conditionals: Floats,
+    averages: Floats, cliques: Floats,
+) -> float:  # fmt: skip
     """Solve cluster j exactly; returns its entropy log Z_j + E[averages]."""
     first, last = flat.cluster_clique[j], flat.cluster_clique[j + 1]
     cliques[flat.clique_start[first] : flat.clique_start[last]] = 0.0

@@ -76,16 +76,9 @@ def _separator(flat: FlatTables, e: Integer, joints: Floats, q: Floats) -> Float
 
 @jit()
 def _add_clique(
-    flat: FlatTables,
-    head: Integer,
-    scope: Int64s,
-    strides: Int64s,
-    is_left: Bools,
-    joints: Floats,
-    q: Floats,
-    marginal: Floats,
-    shared: Int64s,
-) -> None:
+    flat: FlatTables, head: Integer, scope: Int64s, strides: Int64s, is_left: Bools, joints: Floats, q: Floats,
+    marginal: Floats, shared: Int64s,
+) -> None:  # fmt: skip
     """Add the distribution of those of a separator that are left and in the clique of ``head`` to ``marginal`` (S,).
 
     Their strides are written to ``shared``, and they are left no longer.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixfield.kernels.jit import Floats, Int32s, Integer, jit
+from mixfield.kernels.jit import AnyFloats, Bools, Floats, Int32s, Int64s, Integer, jit
 
 
 class FlatCounts(NamedTuple):
@@ -27,6 +27,36 @@ class FlatCounts(NamedTuple):
     label: Int32s
     threshold: Int32s
     weight: Floats
+
+
+@jit()
+def moments(q: AnyFloats, member: Int64s, label: Int64s) -> tuple[int, int, float, float]:
+    """Of the probabilities ``q[member, label]``, member and label (s,): how many are 1, and how many lie between 0 and
+    1; mean and variance of the count of the latter."""
+    certain, open_, mean, variance = 0, 0, 0.0, 0.0
+    for u in range(len(member)):
+        p = np.float64(q[member[u], label[u]])
+        if p == 1.0:
+            certain += 1
+        elif p > 0.0:
+            open_ += 1
+            mean += p
+            variance += p * (1.0 - p)
+    return certain, open_, mean, variance
+
+
+@jit()
+def choices(allowed: Bools, member: Int64s, label: Int64s) -> tuple[int, int]:
+    """How many members (s,) must have their label (s,), and how many may have it or another, of those ``allowed``
+    (n, L)."""
+    must, may = 0, 0
+    for u in range(len(member)):
+        others = False
+        for l in range(allowed.shape[1]):
+            others |= allowed[member[u], l] and l != label[u]
+        must += allowed[member[u], label[u]] and not others
+        may += allowed[member[u], label[u]] and others
+    return must, may
 
 
 @jit()

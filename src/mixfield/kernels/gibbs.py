@@ -51,15 +51,9 @@ def _add_factors(graph: FlatGraph, x: Int32s, first: Integer, fields: Floats) ->
 
 @jit()
 def draw(
-    graph: FlatGraph,
-    unaries: Floats,
-    unary_of: Int32s,
-    inverse_temperatures: Floats,
-    seeds: UInt64s,
-    first: Integer,
-    last: Integer,
-    x: Int32s,
-) -> None:
+    graph: FlatGraph, unaries: Floats, unary_of: Int32s, inverse_temperatures: Floats, seeds: UInt64s, first: Integer,
+    last: Integer, x: Int32s,
+) -> None:  # fmt: skip
     """Sample labels ``first:last`` of ``x`` (K, n), one sweep per inverse temperature; seeds (K,)."""
     colors, order = graph.color_start, graph.order
     n_labels = unaries.shape[2]

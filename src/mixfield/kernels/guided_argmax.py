@@ -25,14 +25,9 @@ class Axis(NamedTuple):
 
 @jit()
 def guided_argmax(
-    coefficients: Float32s,
-    picture: Float32s,
-    rows: Axis,
-    columns: Axis,
-    first: Integer,
-    last: Integer,
+    coefficients: Float32s, picture: Float32s, rows: Axis, columns: Axis, first: Integer, last: Integer,
     labels: NDArray[Any],
-) -> None:
+) -> None:  # fmt: skip
     """Fill the rows ``first:last`` of ``labels`` (H, W).
 
     ``coefficients`` (h, w, L - 1, C + 1) are a and b, ``picture`` (H, W, C) is I.

@@ -41,16 +41,9 @@ def _descend(graph: BinaryGraph, tolerance: Real, x: Floats, fields: Floats) -> 
 
 @jit()
 def hop(
-    graph: BinaryGraph,
-    bias: Floats,
-    inverse_temperatures: Floats,
-    tolerance: Real,
-    seeds: UInt64s,
-    first: Integer,
-    last: Integer,
-    x: Floats,
-    energies: Floats,
-) -> None:
+    graph: BinaryGraph, bias: Floats, inverse_temperatures: Floats, tolerance: Real, seeds: UInt64s, first: Integer,
+    last: Integer, x: Floats, energies: Floats,
+) -> None:  # fmt: skip
     """Bring states ``first:last`` of ``x`` (K, n) to other local minima, one sweep per inverse temperature.
 
     Fills ``energies`` (K,).  Seeds (K,); a flip that changes the energy by less than ``tolerance`` is none downwards.

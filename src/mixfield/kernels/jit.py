@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mixfield.kernels.jit_cache import enable_cache
 
+AnyFloats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
 Float32s = NDArray[np.float32]
 Floats = NDArray[np.float64]

@@ -242,11 +242,11 @@ def renumber(vertex: Int32s, points: Int64s, place: Int32s, out: Int32s) -> Inte
 def relink(order: Int32s, links: Float32s, place: Int32s) -> tuple[Int32s, Float32s]:
     """The chains of some of the vertices: ``place`` (m,) has their new numbers, and -1 for all others."""
     kept, kept_links, count = np.empty(len(order), np.int32), np.empty(len(links), np.float32), 0
+    following = place[order[0]]
     for e in range(len(links)):
-        if place[order[e]] >= 0:
-            kept[count] = place[order[e]]
-            kept_links[count] = links[e] if place[order[e + 1]] >= 0 else 0.0
-            count += 1
+        here, following = following, place[order[e + 1]]
+        kept[count], kept_links[count] = here, links[e] * np.float32(following >= 0)
+        count += here >= 0  # without a branch, which could not be foreseen
     kept[count : count + AHEAD] = 0
     return kept[: count + AHEAD].copy(), kept_links[:count].copy()
 

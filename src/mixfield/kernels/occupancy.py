@@ -64,20 +64,9 @@ class State(NamedTuple):
 
 @jit()
 def ascend(
-    views: Views,
-    prior: Floats,
-    bias: Floats,
-    bias_of: Int32s,
-    counts: FlatCounts,
-    temperature: Floats,
-    rule: Rule,
-    first: Integer,
-    last: Integer,
-    q: Floats,
-    iterations: Int32s,
-    changes: Floats,
-    converged: Bools,
-) -> None:
+    views: Views, prior: Floats, bias: Floats, bias_of: Int32s, counts: FlatCounts, temperature: Floats, rule: Rule,
+    first: Integer, last: Integer, q: Floats, iterations: Int32s, changes: Floats, converged: Bools,
+) -> None:  # fmt: skip
     """Updates of modes ``first:last`` of ``q`` (K, N, 2), in place, until they have converged.
 
     Mode k has the additional costs ``prior`` (2,) and ``bias[bias_of[k]]`` (N, 2).  Fills ``iterations``, ``changes``
@@ -120,16 +109,9 @@ def _state(views: Views, n: Integer, heights: Integer) -> State:
 
 @jit()
 def _update(
-    views: Views,
-    prior: Floats,
-    extra: Floats,
-    counts: FlatCounts,
-    k: Integer,
-    temperature: Real,
-    rule: Rule,
-    q: Floats,
-    state: State,
-) -> float:
+    views: Views, prior: Floats, extra: Floats, counts: FlatCounts, k: Integer, temperature: Real, rule: Rule,
+    q: Floats, state: State,
+) -> float:  # fmt: skip
     """Update ``views.cells``; returns the largest move at the first rate."""
     cells, empty, costs, logit, size, e = views.cells, state.empty, state.costs, state.logit, state.size, state.e
     count = cells.shape[0]

@@ -134,6 +134,31 @@ def probabilities(
         out[i] = max(np.float32(0.0), np.float32(1.0) - total) if costs[p, l] < FORBIDDEN else np.float32(0.0)
 
 
+@jit()
+def marginals(costs: Float32s, values: Float32s, stored: Integer, out: Float32s) -> None:
+    """Fill ``out`` (K, n, L) with the probabilities of all labels in ``values`` (n, C); see `likeliest`."""
+    n_modes, n, n_labels = out.shape
+    for p in range(n):
+        for k in range(n_modes):
+            total = np.float32(0.0)
+            for l in range(stored):
+                out[k, p, l] = values[p, l * n_modes + k]
+                total += out[k, p, l]
+            for l in range(stored, n_labels):
+                rest = max(np.float32(0.0), np.float32(1.0) - total)
+                out[k, p, l] = rest if costs[p, l] < FORBIDDEN else np.float32(0.0)
+
+
+@jit()
+def copy_columns(
+    source: Float32s, columns: Int64s, first: Integer, last: Integer, target: Float32s, places: Int64s
+) -> None:
+    """Copy ``columns`` (c,) of rows ``first`` to ``last`` of an array (n, C) to ``places`` (c,) of another."""
+    for p in range(first, last):
+        for c in range(len(columns)):
+            target[p, places[c]] = source[p, columns[c]]
+
+
 @jit(fastmath=True)
 def mix_add(filtered: Float32s, compatibility: Float32s, n_modes: Integer, out: Float32s) -> None:
     """out[:, l] -= sum over m of compatibility[l, m] * filtered[:, m], for every mode.

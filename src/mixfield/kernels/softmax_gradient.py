@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from mixfield.kernels.jit import Integer, jit
-
-AnyFloats = NDArray[np.floating[Any]]
+from mixfield.kernels.jit import AnyFloats, Integer, jit
 
 
 @jit(fastmath=True)

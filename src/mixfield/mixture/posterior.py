@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixfield import _arrays, _simplex
-from mixfield.constraints.cardinality import Cardinality
+from mixfield import _arrays, _simplex, _threads
 from mixfield.energy.active_labels import restored
 from mixfield.mixture import archive
 from mixfield.mixture.calibration import Calibration
@@ -195,19 +194,21 @@ class MixturePosterior:
 
     def with_labels(self, labels: NDArray[np.int64], n_labels: int) -> MixturePosterior:
         """The same posterior when its labels are ``labels`` of ``n_labels``, the others having probability zero."""
-        modes = tuple(
-            replace(
-                mode,
-                marginals=restored(mode.marginals, labels, n_labels),
-                constraints=_renamed(mode.constraints, labels),
-            )
-            for mode in self.modes
-        )
+        constraints = [c for mode in self.modes for c in mode.constraints]
+        constraints += [node.constraint for node in self.tree if node.constraint is not None]
+        renamed = {c: replace(c, labels=labels[c.labels]) for c in dict.fromkeys(constraints)}
+
+        def relabelled(k: int) -> Mode:
+            mode = self.modes[k]
+            marginals = restored(mode.marginals, labels, n_labels)
+            return replace(mode, marginals=marginals, constraints=tuple(renamed[c] for c in mode.constraints))
+
+        count, size = len(self.modes), sum(mode.marginals.size for mode in self.modes)
+        modes = _threads.each(relabelled, count, _threads.available(), updates=size)
         tree = tuple(
-            node if node.constraint is None else replace(node, constraint=_renamed((node.constraint,), labels)[0])
-            for node in self.tree
+            node if (c := node.constraint) is None else replace(node, constraint=renamed[c]) for node in self.tree
         )
-        return replace(self, modes=modes, tree=tree)
+        return replace(self, modes=tuple(modes), tree=tree)
 
     def plot(self, image: ArrayLike | None = None, *, axes: Sequence[Any] | None = None) -> Any:
         """Draw the modes with matplotlib, one panel each, and return the figure.
@@ -245,10 +246,6 @@ def _drawn(marginals: Floats, n: int, rng: np.random.Generator) -> NDArray[np.in
 def _notebook() -> ModuleType:
     """The module that draws posteriors, loaded by name: reports import posteriors, not the other way round."""
     return import_module("mixfield.reports.notebook")
-
-
-def _renamed(constraints: tuple[Cardinality, ...], labels: NDArray[np.int64]) -> tuple[Cardinality, ...]:
-    return tuple(replace(c, labels=labels[c.labels]) for c in constraints)
 
 
 def load(path: str | PathLike[str]) -> MixturePosterior:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mixfield import _arrays
+from mixfield import _arrays, _threads
 from mixfield._threads import Task
 from mixfield.constraints.cell import Cell
 from mixfield.constraints.solution import CellSolution
@@ -97,7 +97,7 @@ class _TreeNode:
 
     def replace_mode(self, better: CellSolution) -> None:
         """Take a better mode of the same cell."""
-        self.solution, self.leaf.q, self.leaf.log_z = better, better.q[0], float(better.log_z[0])
+        self.solution, self.leaf = better, replace(self.leaf, q=better.q[0], log_z=float(better.log_z[0]))
 
 
 @dataclass(eq=False)
@@ -198,7 +198,7 @@ class TreeBuilder:
     def n_interpretations(self) -> int:
         """How many leaves are interpretations of their own."""
         leaves = [self.nodes[k].leaf for k in self.leaves]
-        labelings = np.stack([leaf.q.argmax(-1) for leaf in leaves])
+        labelings = np.stack([leaf.labels for leaf in leaves])
         return len(group_cells(labelings, [leaf.log_z for leaf in leaves], self.fewest_changes))
 
     def separate(self, n_modes: int) -> None:
@@ -262,7 +262,8 @@ class TreeBuilder:
         """The finished mixture, heaviest mode first."""
         ranked = sorted(self.leaves, key=lambda k: -self.nodes[k].leaf.log_z)
         place = {k: rank for rank, k in enumerate(ranked)}
-        modes = tuple(self._mode(self.nodes[k]) for k in ranked)
+        threads, size = self.solver.options.threads, len(ranked) * self.nodes[0].leaf.q.size
+        modes = _threads.each(lambda rank: self._mode(self.nodes[ranked[rank]]), len(ranked), threads, updates=size)
         tree = tuple(
             Node(
                 parent=node.parent,
@@ -273,7 +274,7 @@ class TreeBuilder:
             )
             for k, node in enumerate(self.nodes)
         )
-        return MixturePosterior(modes, tree, self.t_max, notes)
+        return MixturePosterior(tuple(modes), tree, self.t_max, notes)
 
     def _proposals(self, k: int) -> _Proposals:
         """The cuts of leaf ``k`` that have not been refused."""

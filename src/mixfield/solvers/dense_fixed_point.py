@@ -84,7 +84,7 @@ def iterate(
         sample = values[::SAMPLING].copy()
         new = None
         if borrowed or not (update.in_place and crf.is_attractive and not monitor.damped.any()):
-            new = update.layout.zeros() if spare is None else spare
+            new = update.layout.empty() if spare is None else spare
         look = large and few_expected and max_iterations - made > 1
         step = update.step(values, beta, new, rough=rough, movers_above=threshold if look else np.inf)
         monitor.add(step.support, step.cost, step.entropy, rough=rough)

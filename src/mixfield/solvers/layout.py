@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from mixfield import _threads, kernels
 from mixfield.energy.dense_crf import DenseCRF
-from mixfield.energy.unary import FORBIDDEN
-from mixfield.filters.buffers import BufferPool, aligned_zeros, channel_width
+from mixfield.filters.buffers import BufferPool, aligned_empty, aligned_zeros, channel_width
 
 Float32s = NDArray[np.float32]
 
@@ -65,6 +64,12 @@ class Layout:
         """Channels (n, width)."""
         return aligned_zeros(self.crf.n, self.width, pool=self.pool)
 
+    def empty(self) -> Float32s:
+        """Channels (n, width) with arbitrary values, and zeros in the padding."""
+        channels = aligned_empty(self.crf.n, self.width, pool=self.pool)
+        channels[:, self.used :] = 0.0
+        return channels
+
     def by_label(self, channels: Float32s) -> Float32s:
         """The same memory as (n, stored, K)."""
         return channels[:, : self.used].reshape(self.crf.n, self.stored, self.n_modes)
@@ -77,19 +82,15 @@ class Layout:
 
     def unpack(self, channels: Float32s) -> NDArray[Any]:
         """Channels as marginals (K, n, L)."""
-        count, costs = self.stored, self.crf.costs
-        q = np.empty((self.n_modes, *costs.shape), np.float32)
-        q[..., :count] = self.by_label(channels).transpose(2, 0, 1)
-        if count < costs.shape[1]:  # the last label has the rest
-            rest = 1.0 - sum(q[..., c] for c in range(count))
-            q[..., -1] = np.where(costs[:, -1] < FORBIDDEN, np.maximum(0.0, rest), 0.0)
+        q = np.empty((self.n_modes, *self.crf.costs.shape), np.float32)
+        kernels.softmax.marginals(self.crf.costs, channels, self.stored, q)
         return q
 
     def take(self, channels: Float32s, modes: NDArray[np.intp], threads: int) -> Float32s:
         """Channels of some of the modes, in the layout ``of(len(modes))``; the same array if these are all."""
         if len(modes) == self.n_modes:
             return channels
-        some, columns = self.of(len(modes)).zeros(), self.channels(modes)
+        some, columns = self.of(len(modes)).empty(), self.channels(modes)
         copy_columns(channels, columns, some, np.arange(len(columns)), threads)
         return some
 
@@ -118,6 +119,6 @@ def copy_columns(
     """Copy columns of an array (n, C) to places among those of another."""
 
     def work(first: int, last: int) -> None:
-        target[first:last, places] = source[first:last, columns]
+        kernels.softmax.copy_columns(source, columns, first, last, target, places)
 
     _threads.split(work, len(source), threads, updates=len(source) * len(columns))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.interactive import tasks
-from experiments.interactive.objects import classes_of, largest_class, object_names, read_object
+from experiments.interactive.objects import classes_of, kept_objects, largest_class, object_names, read_object
 
 
 def test_largest_class_is_no_background():
@@ -23,13 +23,14 @@ def test_classes_of_a_reasonable_size():
 def folder(tmp_path):
     image_module = pytest.importorskip("PIL.Image")
     rng = np.random.default_rng(0)
-    for name in ("voc", "coco"):
+    for name in ("voc", "coco", "vocval7"):
         root = tmp_path / "segmentation" / name
         for kind in ("img", "gt"):
             (root / kind).mkdir(parents=True)
         for k, size in enumerate((10, 1)):  # the second object is too small
             truth = np.zeros((20, 30), np.uint8)
             truth[:size, : size + 5], truth[-1] = 3, 255
+            truth[-4:-1, :5] = 7 if size > 1 else 0
             image_module.fromarray(truth).save(root / "gt" / f"{k}.png")
             image_module.fromarray(rng.integers(0, 255, (20, 30, 3), np.uint8)).save(root / "img" / f"{k}.jpg")
         logits = rng.standard_normal((2, 21, 5, 5))
@@ -51,3 +52,11 @@ def test_objects_that_judge_were_not_fitted(folder):
     fitted = {task[1] for task in tasks.fits(folder).values()}
     assert judged == {"voc/0"}
     assert fitted == {"coco/0"}
+
+
+def test_kept_objects_are_all_classes_of_images_without_choices(folder):
+    assert kept_objects(folder) == ["vocval7/0", "vocval7/0/7"]  # the first of the judged images had a part in choices
+    photo = read_object(folder, "vocval7/0/7")
+    assert photo.name == "vocval7/0/7"
+    assert (photo.truth == 1).sum() == 15
+    assert {task[1] for task in tasks.kept(folder).values()} == set(kept_objects(folder))

@@ -44,6 +44,7 @@ def test_page_has_the_numbers(tmp_path):
         "methods": [*methods("perfect"), *methods("careless")],
         "persons": [*persons("perfect"), *persons("careless")],
         "objects": persons("perfect", network="dl513"),
+        "kept": persons("perfect", network="dl257"),
         "ceilings": [
             {"photo": name, "network": "dl513", "uniform": 0.85, "refined": iou, "ideal": ideal}
             for name, iou, ideal in (("one", 0.89, 1), ("two", 0.95, 2))
@@ -56,6 +57,8 @@ def test_page_has_the_numbers(tmp_path):
     assert "| click 1, choice 0.4, yes/no 0.3 | 2.00 | 1.40 | 0.70 [0.70, 0.70] |" in text
     assert "| dl513 | 4.00 (0) | 20.00 (2) | 2.00 (0) |" in text
     assert "| dl513 | 5.00 [5.00, 5.00] | 0.50 [0.50, 0.50] | 0.10 [0.10, 0.10] | 0.50 [0.50, 0.50] |" in text
+    assert "| dl257 | 4.00 (0) | 2.00 (0) | 0.50 [0.50, 0.50] | 0.50 [0.50, 0.50] |" in text
+    assert "| ... that nothing was chosen on, with dl257 | 6 | 0.00 | 0.60 |" in text
     assert "| dl513 | 0 of 2 | 1 of 2 | 1.50 |" in text
     assert "4 clicks, 4 choices, 0 answers" in text
     assert "| human strokes | 4 | 0.00 | 0.60 | 0.600 | -0.22 [-0.22, -0.22] |" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.people.measure import ROWS, measure, score
+from experiments.people.measure import ROWS, measure, score, weights_twice
 from experiments.people.page import page_text
 
 
@@ -30,3 +30,10 @@ def test_rows_have_names(data):
     with pytest.raises(KeyError):
         measure("nothing", data)
     assert "WILDTRACK, 7 cameras" in ROWS
+
+
+def test_weights_count_twice_beside_the_probability_of_people():
+    q = np.full((2, 3), 0.1)
+    price = weights_twice(np.array([0.8, 0.2]), q)
+    assert price[1] - price[0] == pytest.approx(2.0 * np.log(4.0))
+    assert price[0] == pytest.approx(-2.0 * np.log(0.8) - 3.0 * np.log(0.9))

@@ -34,6 +34,11 @@ def test_try_labels_bounds_both_children(two_wells):
         assert wanted == pytest.approx(leaf.solver.bounds(run.q)[0], abs=0.1)
 
 
+def test_labels_are_the_most_probable_ones(leaf):
+    assert leaf.labels.tolist() == leaf.q.argmax(1).tolist()
+    assert leaf.labels.dtype == np.uint8
+
+
 def test_free_and_uncut_variables(leaf):
     """Strictly cut variables are not free; those of a soft group are free, but cut."""
     cell = leaf.cell.cut(mf.constraints.Cardinality([3], 1, 1)).cut(mf.constraints.Cardinality([8, 9, 10], 1, 2))

@@ -11,8 +11,12 @@ import mixfield as mf
 from mixfield.interactive.candidate_maps import candidate_maps
 from mixfield.interactive.candidate_weights import (
     OF_CORRECTIONS,
+    OF_SCORE_CORRECTIONS,
+    OF_SCORES,
+    OF_STROKES,
     CandidateWeights,
     candidate_features,
+    candidate_model,
     candidate_probabilities,
 )
 from mixfield.interactive.canvas import Canvas
@@ -60,3 +64,8 @@ def test_probabilities_follow_the_weights(found):
     assert features[deep.argmax(), -1] == features[:, -1].max()
     flat = candidate_probabilities(field, several, [CLICK], maps, CandidateWeights(0.0))
     np.testing.assert_allclose(flat, 1 / len(several))
+
+
+def test_scores_and_clicks_have_models_of_their_own():
+    models = [[candidate_model(has_scores=s, corrected=c) for c in (False, True)] for s in (False, True)]
+    assert models == [[OF_STROKES, OF_CORRECTIONS], [OF_SCORES, OF_SCORE_CORRECTIONS]]

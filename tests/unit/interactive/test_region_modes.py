@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mixfield.interactive import region_modes as tested
+from mixfield.interactive.candidate_weights import OF_CORRECTIONS, OF_SCORE_CORRECTIONS, OF_SCORES, OF_STROKES
 from mixfield.interactive.canvas import Canvas
 from mixfield.interactive.corrections import Correction
 from mixfield.interactive.region_candidates import LastAction
@@ -119,18 +122,25 @@ def test_without_scores_what_was_shown_follows_the_image():
     assert all((labels[2:4, 52:55] == 0).any() for labels in maps.values())
 
 
-@pytest.mark.parametrize(("scores", "clicked", "exponent"), [(False, True, 0), (True, False, 1), (True, True, 1)])
-def test_weights_are_flattened_by_how_much_is_known(monkeypatch, scores, clicked, exponent):
+MODELS = {
+    (False, False): OF_STROKES,
+    (False, True): OF_CORRECTIONS,
+    (True, False): OF_SCORES,
+    (True, True): OF_SCORE_CORRECTIONS,
+}
+
+
+@pytest.mark.parametrize(("scores", "clicked"), MODELS)
+def test_weights_are_flattened_by_how_much_is_known(monkeypatch, scores, clicked):
+    model = MODELS[scores, clicked]
     shown, strokes = np.zeros(IMAGE.shape[:2], np.int64), np.where(np.indices(IMAGE.shape[:2])[1] == 20, STROKES, -1)
     probs = np.full((*shown.shape, 2), 0.5, np.float32) if scores else None
     field = region_field(Canvas.of(IMAGE), strokes, 2, probs=probs)
     clicks = [Correction(20, 20, 1, shown)] if clicked else []
-    exponents = tested.SPREAD, tested.SPREAD_SCORES
     flat = region_modes(field, 4, corrections=clicks)
-    monkeypatch.setattr(tested, "SPREAD", 1.0)
-    monkeypatch.setattr(tested, "SPREAD_SCORES", 1.0)
+    monkeypatch.setattr(tested, "candidate_model", lambda **_: replace(model, spread=1.0))
     sharp = region_modes(field, 4, corrections=clicks)
     assert len(flat.chosen) > 1
     np.testing.assert_array_equal(flat.chosen, sharp.chosen)
-    expected = sharp.weights ** exponents[exponent]
+    expected = sharp.weights**model.spread
     np.testing.assert_allclose(flat.weights, expected / expected.sum())

@@ -19,6 +19,26 @@ def test_distribution(size):
     np.testing.assert_allclose(out, naive.count_distribution(p), rtol=0, atol=1e-15)
 
 
+def test_choices():
+    allowed = np.random.default_rng(0).random((40, 3)) < 0.5
+    member, label = np.arange(0, 40, 2), np.tile([0, 1, 2, 0], 5)
+    assert counts.choices(allowed, member, label) == naive.choices(allowed, member, label)
+    assert counts.choices(np.ones((40, 3), bool), member, label) == (0, 20)
+    assert counts.choices(np.ones((40, 1), bool), member, 0 * label) == (20, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_moments(dtype):
+    q = np.random.default_rng(0).dirichlet([0.3, 0.3, 0.3], 40).astype(dtype)
+    q[[1, 3, 7]] = [1.0, 0.0, 0.0]
+    member, label = np.arange(1, 40, 2), np.tile([0, 1, 2, 0], 5)
+    *counted, mean, variance = counts.moments(q, member, label)
+    certain, uncertain = naive.votes(q, member, label)
+    assert counted == [certain, len(uncertain)] == [2, 17]
+    assert mean == pytest.approx(sum(uncertain), rel=1e-6)
+    assert variance == pytest.approx(sum(p * (1 - p) for p in uncertain), rel=1e-6)
+
+
 @pytest.mark.parametrize("threshold", [-1, 0, 1, 2, 4, 7, 8])
 @pytest.mark.parametrize("kind", ["anything", "nearly certain", "certain"])
 def test_pivotal(threshold, kind):

@@ -169,6 +169,24 @@ def test_probabilities(stored, rng):
     np.testing.assert_allclose(found, naive_kernels.probabilities(case.q, 3, points, labels), atol=2e-7)
 
 
+@pytest.mark.parametrize("stored", [L, L - 1])
+def test_marginals(stored, rng):
+    case = Case(rng, stored, 5)
+    case.costs[7, -1] = 1e6
+    case.q[7] = [[0.75], [0.25], [0.0]]
+    case.q[8, :, 2] = [0.7, 0.5, 0.0]  # rounding errors do not make the rest negative
+    found = np.empty((5, N, L), np.float32)
+    softmax.marginals(case.costs, case.channels(case.q), stored, found)
+    np.testing.assert_allclose(found, case.q.transpose(2, 0, 1), atol=2e-7)
+
+
+def test_copy_columns(rng):
+    source, target = rng.random((20, 6)).astype(np.float32), np.zeros((20, 4), np.float32)
+    softmax.copy_columns(source, np.array([5, 0]), 3, 17, target, np.array([1, 2]))
+    expected = naive_kernels.with_columns(np.zeros((20, 4)), source, {1: 5, 2: 0}, range(3, 17))
+    assert target.tolist() == expected.tolist()
+
+
 def test_a_forbidden_label_has_probability_zero():
     """Also where rounding leaves some of the sum for it."""
     costs, values, found = np.array([[0, 0, 1e6]], np.float32), np.full((1, 4), 0.4, np.float32), np.ones(1, np.float32)

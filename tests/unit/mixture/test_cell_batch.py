@@ -47,7 +47,7 @@ def test_modes_do_not_depend_on_what_is_solved_ahead(threads, monkeypatch):
     assert len(modes) > 1
     assert not none
     assert ahead
-    assert _threads._others == 0  # nothing is at work any more
+    assert _threads._running_tasks == 0  # nothing is at work any more
 
 
 def test_a_batch_that_is_asked_for_is_not_solved_again():
