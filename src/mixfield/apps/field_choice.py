@@ -26,7 +26,7 @@ from mixfield.solvers.options import Solver
 Floats = NDArray[np.float64]
 Setting = tuple[float, Kernels]  # an exponent of the scores, and kernels
 
-SETTINGS = tuple(  # the preferred first, as for balances: those of the model that ships
+SETTINGS = tuple(
     (exponent, Kernels(smooth_weight=smooth, sxy=sxy, srgb=srgb, weight=weight))
     for exponent, (smooth, sxy, srgb, weight) in product(
         (0.7, 0.6, 0.8, 1.0),
@@ -63,15 +63,6 @@ def balance_ious(image: Example, setting: Setting, solver: Solver | None = None)
     """Mean IoU of the mean field with each of `BALANCES`."""
     fields = [_mean_field(image, setting, balance, solver) for balance in BALANCES]
     return np.array([image.iou(field.labeling()) for field in fields])
-
-
-def first_of_best(losses: Floats) -> int:
-    """The first column of losses (n, m) of n images whose mean is not above the lowest by more than a standard error.
-
-    So a choice changes with the images only if they say so, and different parts of them agree more often.
-    """
-    more = losses - losses[:, [losses.mean(0).argmin()]]
-    return int((more.mean(0) <= more.std(0) / math.sqrt(len(losses))).argmax())
 
 
 def _mean_field(image: Example, setting: Setting, balance: float, solver: Solver | None) -> Mode:

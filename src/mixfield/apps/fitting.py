@@ -22,7 +22,6 @@ from mixfield.apps.field_choice import (
     Setting,
     balance_ious,
     field_losses,
-    first_of_best,
     model_of,
     reduced,
 )
@@ -77,8 +76,7 @@ def fit(
     Parameters
     ----------
     images, scores, truths : as for `segment`, and true labels (H, W), of at least two images.
-    settings : exponents of the scores and kernels to choose from, the preferred first: another one is chosen if its
-        loss is lower by more than a standard error.
+    settings : exponents of the scores and kernels to choose from.
     folds : of the cross-validation by which the table of the model is measured.
     void : true label of pixels that do not count.
     logits : the scores are logits or log-probabilities.
@@ -125,9 +123,9 @@ def fit(
 
 
 def _choose(losses: Floats, ious: Callable[[int], Floats], inside: NDArray[np.bool_]) -> Choice:
-    """The setting by the loss, and with it the balance by the mean IoU, on some of the images."""
-    setting = first_of_best(losses[inside])
-    return setting, first_of_best(-ious(setting)[inside])
+    """The setting with the lowest loss, and with it the balance with the highest mean IoU, on some of the images."""
+    setting = int(losses[inside].mean(0).argmin())
+    return setting, int(ious(setting)[inside].mean(0).argmax())
 
 
 @dataclass(frozen=True, eq=False)
