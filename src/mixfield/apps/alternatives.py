@@ -63,12 +63,12 @@ def changes_of(
         The mean field first, then the alternatives in the order of ``found``, then shifts of labels, then parts of all
         these; ``log_z`` is a bound of the energy.
     """
-    cells = _cells(found, energy, image, probs, parts, solver)
+    cells = disjoint_changes(found, energy, image, probs, parts=parts, solver=solver)
     modes = _with_bounds(cells.modes(), energy, solver)
     return MixturePosterior(modes, cells.tree(modes), found.t_max, found.notes)
 
 
-def changed_modes(
+def disjoint_changes(
     found: MixturePosterior,
     energy: DenseCRF,
     image: NDArray[Any],
@@ -76,22 +76,10 @@ def changed_modes(
     *,
     parts: bool = True,
     solver: Solver | None = None,
-) -> list[Mode]:
-    """The modes of `changes_of` without their bounds, for those who need labels and marginals only."""
-    return _cells(found, energy, image, probs, parts, solver).modes()
-
-
-def _cells(
-    found: MixturePosterior,
-    energy: DenseCRF,
-    image: NDArray[Any],
-    probs: NDArray[np.floating],
-    parts: bool,
-    solver: Solver | None,
-) -> _Cells:
-    """The mean field, and the changes that are large enough and follow the image, in cells of their own."""
+) -> DisjointCells:
+    """The modes of `changes_of` in cells of their own, without bounds."""
     answer = mean_field(energy, solver=solver)
-    cells, edges = _Cells(answer), ImageEdges(image)
+    cells, edges = DisjointCells(answer), ImageEdges(image)
     whole = (*_as_changes(found, answer), *label_shifts(energy, answer, probs, solver=solver))
     refined = [_refined(answer, mode, edges) for mode in whole]
     for mode in (*refined, *(_parts(answer, refined) if parts else ())):
@@ -147,7 +135,7 @@ class _Cut:
     outside: int
 
 
-class _Cells:
+class DisjointCells:
     """Disjoint cells of labelings, one around each mode: a tree whose nodes are cuts, or the numbers of modes."""
 
     def __init__(self, first: Mode) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mixfield._progress import Progress
 from mixfield.apps import field_model_file
-from mixfield.apps.alternatives import changed_modes, changes_of
+from mixfield.apps.alternatives import changes_of
 from mixfield.apps.change_features import ChangeFeatures, Logistic, change_features
 from mixfield.apps.kernels import Kernels
 from mixfield.apps.measure import Measure
@@ -25,7 +25,6 @@ from mixfield.errors import MixfieldError
 from mixfield.mixture.calibration import Blend, Calibration, label_frequencies
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.mixture.tree import infer
-from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 FLOOR = 1e-8  # smallest probability of a label
@@ -146,17 +145,6 @@ class FieldModel:
         """The mean field of `energy` and its alternatives, from ``found`` by `stronger_modes`."""
         energy = self.energy(probs, image) if energy is None else energy
         return changes_of(found, energy, image, probs, parts=self.parts, solver=solver)
-
-    def changed_modes(
-        self,
-        found: MixturePosterior,
-        probs: NDArray[np.floating],
-        image: NDArray[Any],
-        *,
-        solver: Solver | None = None,
-    ) -> list[Mode]:
-        """The modes of `alternatives` without their bounds."""
-        return changed_modes(found, self.energy(probs, image), image, probs, parts=self.parts, solver=solver)
 
     def calibrate(
         self,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixfield import _arrays, _threads
 from mixfield._pictures import intensities
+from mixfield.apps.alternatives import disjoint_changes
 from mixfield.apps.evidence import probabilities
 from mixfield.apps.field_choice import (
     BALANCES,
@@ -41,6 +42,8 @@ from mixfield.apps.offers import Comparison
 from mixfield.errors import MixfieldError
 from mixfield.metrics.segmentation import VOID
 from mixfield.mixture.calibration import Blend
+from mixfield.mixture.posterior import MixturePosterior
+from mixfield.solvers.mode import Mode
 from mixfield.solvers.options import Solver
 
 Floats = NDArray[np.float64]
@@ -269,8 +272,14 @@ def _modes(image: Example, models: Mapping[Choice, FieldModel], solver: Solver) 
         found = {one: root_first(model.modes(*given, SEARCHED, **options)) for one, model in models.items()}
     else:
         stronger = any_model.stronger_modes(*given, SEARCHED, **options)
-        found = {one: model.changed_modes(stronger, *given, solver=solver) for one, model in models.items()}
+        found = {one: _changes(image, model, stronger, solver) for one, model in models.items()}
     return {one: summary(image, modes) for one, modes in found.items()}
+
+
+def _changes(image: Example, model: FieldModel, stronger: MixturePosterior, solver: Solver) -> list[Mode]:
+    """The modes of `FieldModel.alternatives`, whose bounds a fit does not need."""
+    energy = model.energy(image.probs, image.picture)
+    return disjoint_changes(stronger, energy, image.picture, image.probs, parts=model.parts, solver=solver).modes()
 
 
 def _calibration(models: Sequence[FieldModel], images: Sequence[Modes]) -> list[Measure]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mixfield as mf
-from mixfield.apps.alternatives import changed_modes, changes_of
+from mixfield.apps.alternatives import changes_of, disjoint_changes
 from mixfield.apps.straight_edges import ImageEdges
 from mixfield.mixture.posterior import MixturePosterior
 from mixfield.solvers.mode import Mode
@@ -107,7 +107,7 @@ def test_changes_between_several_pairs_of_labels_have_parts():
 
 
 def test_modes_without_bounds_are_the_same_modes(found, energy):
-    both = changed_modes(found, energy, IMAGE, NO_SHIFTS), changes_of(found, energy, IMAGE, NO_SHIFTS).modes
+    both = disjoint_changes(found, energy, IMAGE, NO_SHIFTS).modes(), changes_of(found, energy, IMAGE, NO_SHIFTS).modes
     assert len(both[0]) > 1
     for plain, bounded in zip(*both, strict=True):
         np.testing.assert_array_equal(plain.marginals, bounded.marginals)
