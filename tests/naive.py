@@ -238,7 +238,7 @@ def binary_bound(weight, bias, p):
     return total
 
 
-# ---------------------------------------------------------------- kernels.counts, kernels.coloring
+# ---------------------------------------------------------------- kernels.counts, kernels.windows, kernels.coloring
 
 
 def choices(allowed, member, label):
@@ -252,6 +252,11 @@ def votes(q, member, label):
     """How many members certainly have their labels, and the probabilities of those that may or may not."""
     p = [float(q[i, l]) for i, l in zip(member, label, strict=True)]
     return p.count(1.0), [x for x in p if 0.0 < x < 1.0]
+
+
+def running_sums(values):
+    """Sums of the rows up to each."""
+    return np.stack([values[: k + 1].sum(0) for k in range(len(values))])
 
 
 def count_distribution(p):

@@ -124,7 +124,8 @@ class FirmClamp:
             some = held.only(waiting)
             start = held.layout.take(values, waiting, held.threads)
             converged, run = some.converge(start, grip[waiting], self.patience, self._any_inside)
-            inside, solutions = self._inside(some, converged), some.solutions(converged, run, grip[waiting])
+            inside = self._inside(some, converged)
+            solutions = some.solutions(converged, run, grip[waiting]) if inside.any() else []
             for k in np.flatnonzero(inside):
                 found[waiting[k]] = solutions[k]
         return found

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mixfield.constraints.cell import Cell
 from mixfield.solvers import starts
 from mixfield.solvers.base import MeanFieldSolver
+from mixfield.solvers.free_energy import entropies
 from mixfield.solvers.tilt import Tilt
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,7 @@ class AnnealedMarginals:
     def __init__(self, solver: MeanFieldSolver, rng: np.random.Generator) -> None:
         self._solver, self._rng = solver, rng
         self._known: dict[tuple[float, bytes], Floats] = {}
+        self._entropies: dict[tuple[float, bytes], Floats] = {}
 
     def at(self, temperatures: Sequence[float], cell: Cell) -> Floats:
         """(T, n, L) marginals."""
@@ -43,3 +45,10 @@ class AnnealedMarginals:
             )
             self._known.update(zip([(float(t), labels) for t in missing], run.q, strict=True))
         return np.stack([self._known[float(t), labels] for t in temperatures])
+
+    def entropies(self, temperatures: Sequence[float], cell: Cell) -> Floats:
+        """(T, n) entropies of the marginals in nats."""
+        keys = [(float(t), cell.allowed.tobytes()) for t in temperatures]
+        if any(key not in self._entropies for key in keys):
+            self._entropies.update(zip(keys, entropies(self.at(temperatures, cell)), strict=True))
+        return np.stack([self._entropies[key] for key in keys])

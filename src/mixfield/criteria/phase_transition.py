@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mixfield import kernels
 from mixfield.constraints.cardinality import Cardinality
 from mixfield.criteria.leaf import Leaf, Proposal
 from mixfield.energy.base import Energy, ability
@@ -178,10 +179,12 @@ def densest_sum(values: NDArray[Any], size: int) -> Int64s:
     """Variables of the window with the largest sum, by an integral image along every axis."""
     totals, window = values, []
     for axis, length in enumerate(values.shape):
-        width, before = min(size, length), (slice(None),) * axis
-        sums = np.cumsum(totals, axis, totals.dtype)
-        totals = sums[(*before, slice(width - 1, None))].copy()
-        totals[(*before, slice(1, None))] -= sums[(*before, slice(length - width))]
+        width = min(size, length)
+        sums = totals.swapaxes(0, axis).copy()
+        kernels.windows.accumulate(sums.reshape(length, -1))
+        totals = sums[width - 1 :].copy()
+        totals[1:] -= sums[: length - width]
+        totals = totals.swapaxes(0, axis)
     for corner, length in zip(np.unravel_index(int(totals.argmax()), totals.shape), values.shape, strict=True):
         window.append(slice(int(corner), int(corner) + min(size, length)))
     return np.arange(values.size).reshape(values.shape)[tuple(window)].ravel()

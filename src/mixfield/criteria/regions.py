@@ -138,13 +138,13 @@ def regions(leaf: Leaf, marked: Bools, smallest: float, largest: int) -> list[In
     """The largest connected regions of marked pixels that may change."""
     from scipy import ndimage
 
-    numbers, count = ndimage.label((marked & leaf.uncut).reshape(leaf.energy.shape))
-    if count == 0:
+    marked, least = marked & leaf.uncut, max(1.0, smallest * marked.size)
+    if np.count_nonzero(marked) < least:
         return []
-    sizes = np.bincount(numbers.ravel())[1:]
+    flat = ndimage.label(marked.reshape(leaf.energy.shape))[0].ravel()
+    sizes = np.bincount(flat)[1:]
     kept = np.argsort(-sizes, kind="stable")[:largest]
-    flat = numbers.ravel()
-    return [np.flatnonzero(flat == k + 1) for k in kept if sizes[k] >= max(1.0, smallest * marked.size)]
+    return [np.flatnonzero(flat == k + 1) for k in kept if sizes[k] >= least]
 
 
 def cut(group: Int64s, label: int) -> Cardinality:

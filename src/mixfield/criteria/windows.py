@@ -42,14 +42,14 @@ class MeltingWindows:
         now = entropies(leaf.q) * BITS
         labels, free = leaf.labels, leaf.uncut
         heats, sides = temperatures(leaf.solver, self.heats), window_sides(shape, self.shares)
-        annealed = leaf.marginals_at(heats)
+        then = leaf.annealed.entropies(heats, leaf.cell) * BITS
 
         def groups(k: int) -> list[NDArray[np.int64]]:
-            candidates = free & (now < self.low) & (entropies(annealed[k]) * BITS > self.high)
+            candidates = free & (now < self.low) & (then[k] > self.high)
             found = (dominant_groups(candidates, labels, shape, side, self.tries, self.smallest) for side in sides)
             return list(chain.from_iterable(found))
 
-        each = _threads.each(groups, len(heats), leaf.solver.options.threads, updates=annealed.size)
+        each = _threads.each(groups, len(heats), leaf.solver.options.threads, updates=then.size)
         found = [(heat, group) for heat, some in zip(heats, each, strict=True) for group in some]
         yield from islice(_largest(found, labels), self.tries)
 

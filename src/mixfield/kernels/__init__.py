@@ -10,6 +10,7 @@ dense fields              `softmax` (the update), `softmax_gradient`, `lattice`,
                           `eight_bits` (marginals that are kept for gradients)
 people                    `silhouettes`, `occupancy`
 borders of strokes        `guided_argmax`
+cuts of images            `windows`
 exact inference           `tables`, `conditionals`
 tracking                  `paths`
 how they are vectorised   `pixel_modes` and `pixel_rows` (of `softmax`), `channel_sums` (of the filters), `simd`
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from mixfield.kernels import softmax_gradient as softmax_gradient
     from mixfield.kernels import sweeps as sweeps
     from mixfield.kernels import tables as tables
+    from mixfield.kernels import windows as windows
 
 
 def __getattr__(name: str) -> ModuleType:

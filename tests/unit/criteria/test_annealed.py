@@ -12,6 +12,7 @@ from mixfield.constraints.cardinality import Cardinality
 from mixfield.constraints.cell import Cell
 from mixfield.criteria.annealed import AnnealedMarginals
 from mixfield.solvers import solver_for
+from mixfield.solvers.free_energy import entropies
 
 
 class Counted:
@@ -46,6 +47,14 @@ def test_each_temperature_is_solved_once(case):
     second = annealed.at([2.0, 3.0, 1.0], cell)
     assert solver.asked == [[1.0, 2.0], [3.0]]
     assert np.array_equal(second[[2, 0]], first)
+
+
+def test_entropies_are_those_of_the_marginals(case):
+    _, solver, annealed, cell = case
+    first = annealed.entropies([1.0, 2.0], cell)
+    assert first == pytest.approx(entropies(annealed.at([1.0, 2.0], cell)))
+    assert np.array_equal(annealed.entropies([2.0, 3.0], cell)[0], first[1])
+    assert solver.asked == [[1.0, 2.0], [3.0]]
 
 
 def test_cells_share_what_is_solved_if_they_allow_the_same_labels(case):

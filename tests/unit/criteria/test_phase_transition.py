@@ -11,6 +11,7 @@ from leaves import RIGHT, blocks, leaf_of
 
 import mixfield as mf
 from mixfield.constraints.cell import Cell
+from mixfield.criteria.phase_transition import densest_sum
 from mixfield.errors import MixfieldError
 from mixfield.solvers.free_energy import entropies
 
@@ -126,6 +127,17 @@ def test_densest_window(leaf):
     assert groups[0][0].tolist() == [5, 6, 14, 15, 22]
     assert groups[0][1] == 2
     assert {i for g, _ in groups for i in g.tolist()} == set(candidates.tolist())
+
+
+@pytest.mark.parametrize(("shape", "size"), [((9, 6), 4), ((9, 6), 7), ((5, 4, 6), 3)])
+def test_densest_sum_against_every_window(shape, size):
+    values = np.random.default_rng(size).random(shape)
+    before = values.copy()
+    windows = np.lib.stride_tricks.sliding_window_view(values, np.minimum(shape, size))
+    found = densest_sum(values, size)
+    assert values.flat[found].sum() == pytest.approx(windows.sum(tuple(range(-len(shape), 0))).max())
+    assert len(found) == np.minimum(shape, size).prod()
+    assert np.array_equal(values, before)
 
 
 def test_densest_window_takes_the_dominant_label(leaf):
