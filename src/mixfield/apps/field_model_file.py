@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from mixfield.mixture.calibration import Blend
 
 if TYPE_CHECKING:
     from mixfield.apps.field_model import FieldModel
+
+Part = TypeVar("Part", Blend, Kernels, Logistic)
 
 FORMAT, VERSION = "mixfield-field-model", 4
 LARGEST = 16 << 10  # bytes of a file
@@ -79,15 +81,25 @@ def _attributes(content: dict[str, Any]) -> dict[str, Any]:
     return {
         **_numbers({name: content[name] for name in names}, low=0.0),
         "parts": parts,
-        "kernels": None if kernels is None else Kernels(**_numbers(kernels, low=0.0)),
-        "search": None if search is None else Kernels(**_numbers(search, low=0.0)),
-        "blending": Blend(**_numbers(content["blending"], low=0.0)),
-        "answer": Logistic(**_numbers(content["answer"])),
-        "hypothesis": Logistic(**_numbers(content["hypothesis"])),
+        "kernels": None if kernels is None else _part(Kernels, kernels, low=0.0),
+        "search": None if search is None else _part(Kernels, search, low=0.0),
+        "blending": _part(Blend, content["blending"], low=0.0),
+        "answer": _part(Logistic, content["answer"]),
+        "hypothesis": _part(Logistic, content["hypothesis"]),
         "images": int(content["images"]),
         "fingerprint": str(content["fingerprint"]),
         "table": tuple(Measure(str(row.pop("name")), **_numbers(row)) for row in content.get("table", [])),
     }
+
+
+def _part(kind: type[Part], table: dict[str, Any], low: float = -np.inf) -> Part:
+    """A dataclass of numbers, of a table of a file with all of its attributes that have no default."""
+    known = {field.name: field.default for field in fields(kind)}
+    if unknown := [name for name in table if name not in known]:
+        raise ValueError(f"{unknown[0]} is none of {', '.join(known)}")
+    if missing := [name for name, default in known.items() if default is MISSING and name not in table]:
+        raise KeyError(missing[0])
+    return kind(**_numbers(table, low))
 
 
 def _numbers(table: dict[str, Any], low: float = -np.inf) -> dict[str, float]:
@@ -95,5 +107,6 @@ def _numbers(table: dict[str, Any], low: float = -np.inf) -> dict[str, float]:
     numbers = {name: float(value) for name, value in table.items()}
     for name, value in numbers.items():
         if not low <= value < np.inf:
-            raise ValueError(f"{name} must be a finite number not below {low:g}, got {value}")
+            least = f" not below {low:g}" if np.isfinite(low) else ""
+            raise ValueError(f"{name} must be a finite number{least}, got {value}")
     return numbers

@@ -135,7 +135,7 @@ def segment_image(
 
 
 def _check_settings(out: Path, settings: dict[str, Any]) -> None:
-    """Raise a `MixfieldError` if a folder has results that are not of these settings."""
+    """Raise a `MixfieldError` if a folder has results that are not of this image and these settings."""
     from mixfield.batch import manifest
     from mixfield.errors import MixfieldError
     from mixfield.io.documents import read_json
@@ -144,8 +144,20 @@ def _check_settings(out: Path, settings: dict[str, Any]) -> None:
     if not any((out / name).exists() for name in (SETTINGS, RESULT, manifest.NAME)):
         return
     earlier = read_json(out / SETTINGS) if (out / SETTINGS).is_file() else None
-    if earlier != json.loads(json.dumps(settings)):
-        raise MixfieldError(f"{out} holds results of other settings; give another folder (--out), or empty it")
+    if earlier == json.loads(json.dumps(settings)):
+        return
+    image = earlier.get("image") if isinstance(earlier, dict) else None
+    other = "other settings" if image in (None, settings["image"]) else f"another image, {image}"
+    raise MixfieldError(f"{out} holds results of {other}; give another folder (--out), or empty it")
+
+
+def _check_no_single_image(out: Path) -> None:
+    """Raise a `MixfieldError` if a folder has the result of a single image, whose page would hide those of others."""
+    from mixfield.errors import MixfieldError
+    from mixfield.reports.segmentation import RESULT
+
+    if (out / RESULT).exists():
+        raise MixfieldError(f"{out} holds the result of a single image; give another folder (--out), or empty it")
 
 
 def segment_folder(
@@ -162,6 +174,7 @@ def segment_folder(
     from mixfield import batch
     from mixfield.io.folders import pairs
 
+    _check_no_single_image(out)
     matched, unmatched = pairs(images, scores)
     unmatched |= batching.reserved(image for image, _ in matched)
     matched = [files for files in matched if files[0].name not in unmatched]

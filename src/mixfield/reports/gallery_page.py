@@ -16,7 +16,7 @@ from mixfield.errors import FileFormatError
 from mixfield.io.documents import read_json
 from mixfield.io.images import read_image, read_label_map
 from mixfield.io.names import first_names
-from mixfield.reports.about import two_probabilities
+from mixfield.reports.about import two_probabilities, weight_name
 from mixfield.reports.data_uri import photo_uri, subsampled
 from mixfield.reports.doubt import expected_error_of_modes
 from mixfield.reports.page import Page, html_table, legend, number_of, percent, section
@@ -173,5 +173,6 @@ def _table(images: Sequence[SegmentedImage]) -> str:
         )
         for image in images
     ]
-    heads = ("image", "doubt", "modes", "weight of mode 1", "largest difference", "files")
+    weight = weight_name(all(image.calibrated for image in images))
+    heads = ("image", "doubt", "modes", f"{weight} of mode 1", "largest difference", "files")
     return section("all", "All images", html_table(heads, rows, caption="All images, the most doubtful first"))

@@ -110,7 +110,7 @@ def _lead(frames: Sequence[dict[str, Any]], tracks: TrackTable | None) -> str:
         return f"{len(frames)} frames with several modes each. {colors}"
     switched = sum(frame["chosen"] > 0 for frame in frames)
     return (
-        f"{tracks.count} tracks through {len(frames)} frames; in {switched} of them "
+        f"{tracks.count} tracks through {len(frames)} frames; in {switched} of the frames "
         f"({percent(switched / len(frames))}) the chosen mode is not the heaviest. {colors}"
     )
 

@@ -43,6 +43,8 @@ def test_saved_and_loaded(tmp_path, model):
         (lambda text: text.replace("exponent = 1.0", 'exponent = "x"', 1), "damaged"),
         (lambda text: text.replace("sxy = 5.0", "sxy = -5.0"), "damaged"),
         (lambda text: text.replace("parts = true", "parts = 1"), "parts must be true or false"),
+        (lambda text: text.replace("mode_exponent = ", "# mode_exponent = "), "damaged: 'mode_exponent' is missing"),
+        (lambda text: text.replace("mode_exponent = ", "modes = "), "damaged: modes is none of mode_exponent"),
         (lambda text: text + "[", "not a field model"),
         (lambda text: "", "of this version"),  # noqa: ARG005
     ],

@@ -143,10 +143,12 @@ def test_other_settings_into_a_folder_with_results_are_refused_for_one_image_and
         assert "holds results of other settings" in error_of(monkeypatch, capsys, "segment", *arguments, "--modes", 2)
         assert run(*arguments, "--modes", 1).exit_code == 0
     other = (folder / "images" / "b.png", "--scores", folder / "scores" / "b.npy", "--modes", 1)
-    for out in ("one", "many"):
-        assert "holds results of other settings" in error_of(
-            monkeypatch, capsys, "segment", *other, "--out", folder / out
-        )
+    for out, reason in (("one", "of another image, a.png"), ("many", "of other settings")):
+        error = error_of(monkeypatch, capsys, "segment", *other, "--out", folder / out)
+        assert f"holds results {reason}" in error
+    error = error_of(monkeypatch, capsys, "segment", *many[:3], "--modes", 1, "--out", folder / "one")
+    assert "holds the result of a single image" in error
+    assert not (folder / "one" / "manifest.jsonl").exists()
 
 
 def test_names_of_labels(folder):
